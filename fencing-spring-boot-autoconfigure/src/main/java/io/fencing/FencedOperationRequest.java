@@ -1,0 +1,198 @@
+package io.fencing;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.StringUtils;
+
+/**
+ * One call of an operation, complete before anything is asked of the coordinator.
+ * Immutable. A duration that is {@code null} comes from {@code fencing.operations.<name>}
+ * and then from {@code fencing.*}.
+ *
+ * @param name the low-cardinality name of the operation
+ * @param resources the raw names of what is protected, at least one, none blank
+ * @param leaseTime how long one grant lasts
+ * @param waitTime how long to wait for it
+ * @param maxHold the longest time that it is kept
+ * @param minHold the shortest time that it stays taken
+ * @param renew whether it is renewed, {@code null} for yes
+ * @param onBusy what to do when it is not to be had, {@code null} to fail
+ * @param ownTransaction whether the body runs outside a transaction that is active at the
+ * call ({@code REQUIRES_NEW}, {@code NOT_SUPPORTED})
+ */
+public record FencedOperationRequest(String name, List<String> resources, @Nullable Duration leaseTime,
+		@Nullable Duration waitTime, @Nullable Duration maxHold, @Nullable Duration minHold, @Nullable Boolean renew,
+		@Nullable OnBusy onBusy, boolean ownTransaction) {
+
+	/**
+	 * Create a request.
+	 * @throws InvalidFencedOperationException if a name is blank or no resource is named
+	 */
+	public FencedOperationRequest {
+		check(StringUtils.hasText(name), "An operation needs a name");
+		check(!resources.isEmpty(), "Operation '" + name + "' names no resource; name at least one");
+		check(resources.stream().allMatch(StringUtils::hasText),
+				"Operation '" + name + "' names a blank resource; every resource needs a text");
+		resources = List.copyOf(resources);
+	}
+
+	private static void check(boolean condition, String message) {
+		if (!condition) {
+			throw new InvalidFencedOperationException(message);
+		}
+	}
+
+	/**
+	 * Ask for resources with the settings of application.yml.
+	 * @param name the name of the operation
+	 * @param resources the resources
+	 * @return the request
+	 */
+	public static FencedOperationRequest of(String name, String... resources) {
+		return builder(name).resources(List.of(resources)).build();
+	}
+
+	/**
+	 * Start a request.
+	 * @param name the name of the operation
+	 * @return a builder
+	 */
+	public static Builder builder(String name) {
+		return new Builder(name);
+	}
+
+	/**
+	 * Collects the parts of a request. Not thread-safe.
+	 */
+	public static final class Builder {
+
+		private final String name;
+
+		private final List<String> resources = new ArrayList<>();
+
+		private @Nullable Duration leaseTime;
+
+		private @Nullable Duration waitTime;
+
+		private @Nullable Duration maxHold;
+
+		private @Nullable Duration minHold;
+
+		private @Nullable Boolean renew;
+
+		private @Nullable OnBusy onBusy;
+
+		private boolean ownTransaction;
+
+		Builder(String name) {
+			this.name = name;
+		}
+
+		/**
+		 * Add a resource.
+		 * @param resource its raw name
+		 * @return this builder
+		 */
+		public Builder resource(String resource) {
+			this.resources.add(resource);
+			return this;
+		}
+
+		/**
+		 * Add resources.
+		 * @param resources their raw names
+		 * @return this builder
+		 */
+		public Builder resources(Iterable<String> resources) {
+			resources.forEach(this.resources::add);
+			return this;
+		}
+
+		/**
+		 * Set how long one grant lasts.
+		 * @param leaseTime the time
+		 * @return this builder
+		 */
+		public Builder leaseTime(@Nullable Duration leaseTime) {
+			this.leaseTime = leaseTime;
+			return this;
+		}
+
+		/**
+		 * Set how long to wait for the lease.
+		 * @param waitTime the time
+		 * @return this builder
+		 */
+		public Builder waitTime(@Nullable Duration waitTime) {
+			this.waitTime = waitTime;
+			return this;
+		}
+
+		/**
+		 * Set the longest time that the lease is kept.
+		 * @param maxHold the time
+		 * @return this builder
+		 */
+		public Builder maxHold(@Nullable Duration maxHold) {
+			this.maxHold = maxHold;
+			return this;
+		}
+
+		/**
+		 * Set the shortest time that the lease stays taken.
+		 * @param minHold the time
+		 * @return this builder
+		 */
+		public Builder minHold(@Nullable Duration minHold) {
+			this.minHold = minHold;
+			return this;
+		}
+
+		/**
+		 * Set whether the watchdog renews the lease.
+		 * @param renew whether it does
+		 * @return this builder
+		 */
+		public Builder renew(@Nullable Boolean renew) {
+			this.renew = renew;
+			return this;
+		}
+
+		/**
+		 * Set what to do when the lease is not to be had.
+		 * @param onBusy what to do
+		 * @return this builder
+		 */
+		public Builder onBusy(@Nullable OnBusy onBusy) {
+			this.onBusy = onBusy;
+			return this;
+		}
+
+		/**
+		 * Say that the body runs outside a transaction that is active at the call.
+		 * @param ownTransaction whether it does
+		 * @return this builder
+		 */
+		public Builder ownTransaction(boolean ownTransaction) {
+			this.ownTransaction = ownTransaction;
+			return this;
+		}
+
+		/**
+		 * Complete the request.
+		 * @return the request
+		 * @throws InvalidFencedOperationException if a name is blank or no resource was
+		 * named
+		 */
+		public FencedOperationRequest build() {
+			return new FencedOperationRequest(this.name, this.resources, this.leaseTime, this.waitTime, this.maxHold,
+					this.minHold, this.renew, this.onBusy, this.ownTransaction);
+		}
+
+	}
+
+}

@@ -1,0 +1,218 @@
+package io.fencing.context;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+
+import io.fencing.FencedResource;
+import io.fencing.FencingContext;
+import io.fencing.FencingException;
+import io.fencing.HeldResource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The context of one entry into an operation: what it leased, what its fences remember
+ * about it, and the refusal that it must end with. Thread-safe, since carried tasks share
+ * it.
+ */
+public final class OperationContext extends FencingContext {
+
+	private final String operation;
+
+	private final List<? extends HeldResource> held;
+
+	private final @Nullable OperationContext parent;
+
+	private final Map<Object, Object> attributes = new ConcurrentHashMap<>();
+
+	private final AtomicReference<@Nullable FencingException> refusal = new AtomicReference<>();
+
+	private volatile boolean fenceMet;
+
+	private volatile boolean ended;
+
+	/**
+	 * Create a context, without making it the current one.
+	 * @param operation the name of the operation
+	 * @param held what it leased itself, sorted
+	 * @param parent the context around it
+	 */
+	public OperationContext(String operation, List<? extends HeldResource> held, @Nullable OperationContext parent) {
+		this.operation = operation;
+		this.held = List.copyOf(held);
+		this.parent = parent;
+	}
+
+	/**
+	 * The innermost context of this thread.
+	 * @return the context, or {@code null} outside of any operation
+	 */
+	public static @Nullable OperationContext get() {
+		return (OperationContext) FencingContext.current();
+	}
+
+	@Override
+	public String getOperation() {
+		return this.operation;
+	}
+
+	@Override
+	public List<? extends HeldResource> getHeld() {
+		return this.held;
+	}
+
+	@Override
+	public @Nullable OperationContext getParent() {
+		return this.parent;
+	}
+
+	/**
+	 * Everything that a write must hold now: the resources of this operation and of all
+	 * around it.
+	 * @return sorted by resource
+	 */
+	public Collection<HeldResource> getAllHeld() {
+		SortedMap<FencedResource, HeldResource> all = new TreeMap<>();
+		for (OperationContext context = this; context != null; context = context.parent) {
+			context.held.forEach((one) -> all.put(one.getResource(), one));
+		}
+		return all.values();
+	}
+
+	/**
+	 * Whether this operation, or one around it, holds the resource.
+	 * @param resource the resource
+	 * @return whether it is held
+	 */
+	public boolean holds(FencedResource resource) {
+		for (OperationContext context = this; context != null; context = context.parent) {
+			if (context.holdsItself(resource)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private boolean holdsItself(FencedResource resource) {
+		return this.held.stream().anyMatch((one) -> one.getResource().equals(resource));
+	}
+
+	/**
+	 * Make this the current context of this thread.
+	 * @return what to close, on the same thread, to restore the one before
+	 */
+	public Scope open() {
+		FencingContext previous = FencingContext.current();
+		bind(this);
+		return () -> bind(previous);
+	}
+
+	/**
+	 * Note that the operation has ended: tasks that carry this context are refused from
+	 * now on.
+	 */
+	public void end() {
+		this.ended = true;
+	}
+
+	/**
+	 * Record a refusal. It belongs to the operation from now on, whatever the body does
+	 * with the exception; the first one counts. An operation around this one that holds
+	 * the refused resource has been refused as well.
+	 * @param exception the refusal
+	 * @param <E> its type
+	 * @return the same exception, to be thrown
+	 */
+	public <E extends FencingException> E refuse(E exception) {
+		this.refusal.compareAndSet(null, exception);
+		for (OperationContext outer = this.parent; outer != null; outer = outer.parent) {
+			if (outer.held.stream().anyMatch((one) -> exception.concerns(one.getResource()))) {
+				outer.refusal.compareAndSet(null, exception);
+			}
+		}
+		return exception;
+	}
+
+	/**
+	 * The refusal that this operation must end with.
+	 * @return the first one recorded, or {@code null}
+	 */
+	public @Nullable FencingException getRefusal() {
+		return this.refusal.get();
+	}
+
+	/**
+	 * What a fence remembers about this operation.
+	 * @param <T> the type of the value
+	 * @param key the fence's own key
+	 * @param initial makes the value when there is none yet
+	 * @return the value
+	 */
+	@SuppressWarnings("unchecked")
+	public <T> T attribute(Object key, Supplier<T> initial) {
+		return (T) this.attributes.computeIfAbsent(key, (absent) -> initial.get());
+	}
+
+	/**
+	 * Note that work of this operation went by a fence.
+	 */
+	public void meetFence() {
+		for (OperationContext context = this; context != null && !context.fenceMet; context = context.parent) {
+			context.fenceMet = true;
+		}
+	}
+
+	/**
+	 * Whether any work of this operation went by a fence.
+	 * @return whether it did
+	 */
+	public boolean hasMetFence() {
+		return this.fenceMet;
+	}
+
+	@Override
+	public Runnable wrap(Runnable task) {
+		return () -> {
+			checkOpen();
+			try (Scope scope = open()) {
+				task.run();
+			}
+		};
+	}
+
+	@Override
+	public <T> Callable<T> wrap(Callable<T> task) {
+		return () -> {
+			checkOpen();
+			try (Scope scope = open()) {
+				return task.call();
+			}
+		};
+	}
+
+	private void checkOpen() {
+		if (this.ended) {
+			throw new IllegalStateException("Operation '" + this.operation
+					+ "' has ended; a task that carries its context must finish before it does");
+		}
+	}
+
+	/**
+	 * Restores the context before. Scopes are closed in reverse order, on the thread that
+	 * opened them.
+	 */
+	@FunctionalInterface
+	public interface Scope extends AutoCloseable {
+
+		@Override
+		void close();
+
+	}
+
+}
