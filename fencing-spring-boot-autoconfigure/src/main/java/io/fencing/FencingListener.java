@@ -76,6 +76,15 @@ public interface FencingListener {
 	}
 
 	/**
+	 * It was found out what would have become of an operation that is only observed.
+	 * @param operation the operation
+	 * @param storage the storage, or {@code coordinator} for the lease
+	 * @param observation what would have become of it
+	 */
+	default void onObserved(String operation, String storage, Observation observation) {
+	}
+
+	/**
 	 * A call of an operation ended.
 	 * @param operation the operation
 	 * @param outcome how it ended

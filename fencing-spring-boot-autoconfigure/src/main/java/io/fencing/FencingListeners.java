@@ -62,6 +62,11 @@ public final class FencingListeners implements FencingListener {
 	}
 
 	@Override
+	public void onObserved(String operation, String storage, Observation observation) {
+		tell((listener) -> listener.onObserved(operation, storage, observation));
+	}
+
+	@Override
 	public void onFinished(String operation, OperationOutcome outcome, Duration took) {
 		tell((listener) -> listener.onFinished(operation, outcome, took));
 	}

@@ -29,6 +29,8 @@ public final class OperationContext extends FencingContext {
 
 	private final @Nullable OperationContext parent;
 
+	private final boolean enforced;
+
 	private final Map<Object, Object> attributes = new ConcurrentHashMap<>();
 
 	private final AtomicReference<@Nullable FencingException> refusal = new AtomicReference<>();
@@ -42,11 +44,24 @@ public final class OperationContext extends FencingContext {
 	 * @param operation the name of the operation
 	 * @param held what it leased itself, sorted
 	 * @param parent the context around it
+	 * @param enforced whether fences refuse work of this operation, or only look
 	 */
-	public OperationContext(String operation, List<? extends HeldResource> held, @Nullable OperationContext parent) {
+	public OperationContext(String operation, List<? extends HeldResource> held, @Nullable OperationContext parent,
+			boolean enforced) {
 		this.operation = operation;
 		this.held = List.copyOf(held);
 		this.parent = parent;
+		this.enforced = enforced;
+	}
+
+	/**
+	 * Create the context of an enforced operation, without making it the current one.
+	 * @param operation the name of the operation
+	 * @param held what it leased itself, sorted
+	 * @param parent the context around it
+	 */
+	public OperationContext(String operation, List<? extends HeldResource> held, @Nullable OperationContext parent) {
+		this(operation, held, parent, true);
 	}
 
 	/**
@@ -74,13 +89,15 @@ public final class OperationContext extends FencingContext {
 
 	/**
 	 * Everything that a write must hold now: the resources of this operation and of all
-	 * around it.
-	 * @return sorted by resource
+	 * around it, as far as they are enforced.
+	 * @return sorted by resource; empty if nothing of it is enforced
 	 */
 	public Collection<HeldResource> getAllHeld() {
 		SortedMap<FencedResource, HeldResource> all = new TreeMap<>();
 		for (OperationContext context = this; context != null; context = context.parent) {
-			context.held.forEach((one) -> all.put(one.getResource(), one));
+			if (context.enforced) {
+				context.held.forEach((one) -> all.put(one.getResource(), one));
+			}
 		}
 		return all.values();
 	}

@@ -1,5 +1,6 @@
 package io.fencing.fence;
 
+import io.fencing.Observation;
 import io.fencing.context.OperationContext;
 import org.jspecify.annotations.Nullable;
 
@@ -69,28 +70,6 @@ public interface Fence {
 		 * @param callback the callback
 		 */
 		void afterCompletion(Runnable callback);
-
-	}
-
-	/**
-	 * What an observed claim would have ended in.
-	 */
-	enum Observation {
-
-		/**
-		 * It would have been admitted.
-		 */
-		ADMITTED,
-
-		/**
-		 * It would have been refused.
-		 */
-		REFUSED,
-
-		/**
-		 * It could not be told without waiting.
-		 */
-		UNKNOWN
 
 	}
 

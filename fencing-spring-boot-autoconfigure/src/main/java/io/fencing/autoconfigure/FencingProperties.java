@@ -1,0 +1,164 @@
+package io.fencing.autoconfigure;
+
+import java.time.Duration;
+import java.util.Map;
+
+import io.fencing.OnBusy;
+import io.fencing.fence.FencingMode;
+import io.fencing.fence.UnfencedWrites;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.bind.Name;
+import org.springframework.core.Ordered;
+import org.springframework.util.Assert;
+
+/**
+ * The properties of the fencing starter, complete and checked once they are bound.
+ *
+ * @param enabled whether the starter does anything at all
+ * @param mode how far fencing goes: enforce; observe, for adoption, which never waits,
+ * never fails and counts; or off
+ * @param namespace namespace of all resources; two applications that protect the same
+ * data must share it
+ * @param unfencedWrites what happens to a write through a fenced storage outside of any
+ * operation
+ * @param lease defaults of leases
+ * @param aspect the advice around annotated methods
+ * @param coordinator the Redis that grants leases
+ * @param logging what logs and messages show
+ * @param shutdown the end of the application
+ * @param operations settings of single operations, by name; they win over the annotation
+ */
+@ConfigurationProperties("fencing")
+public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultValue("enforce") FencingMode mode,
+		@DefaultValue("default") String namespace, @DefaultValue("allow") UnfencedWrites unfencedWrites,
+		@DefaultValue Lease lease, @DefaultValue Aspect aspect, @DefaultValue Coordinator coordinator,
+		@DefaultValue Logging logging, @DefaultValue Shutdown shutdown,
+		@DefaultValue Map<String, Operation> operations) {
+
+	/**
+	 * The shortest time that anything stored is remembered.
+	 */
+	static final Duration SHORTEST_RETENTION = Duration.ofHours(24);
+
+	/**
+	 * Check how the properties go together.
+	 */
+	public FencingProperties {
+		Assert.hasText(namespace, "'fencing.namespace' must not be blank");
+		checkRetention("fencing.coordinator.retention", coordinator.retention(), lease.maxHold());
+	}
+
+	/**
+	 * Check that nothing is forgotten while an operation may still run.
+	 * @param property the name of the property
+	 * @param retention its value
+	 * @param maxHold the longest time that an operation holds a lease
+	 */
+	static void checkRetention(String property, Duration retention, Duration maxHold) {
+		Assert.isTrue(retention.compareTo(SHORTEST_RETENTION) >= 0 && retention.compareTo(maxHold) > 0,
+				() -> "'" + property + "' is '" + retention
+						+ "'; it must be at least 24 hours and longer than 'fencing.lease.max-hold' ('" + maxHold
+						+ "')");
+	}
+
+	/**
+	 * Defaults of leases.
+	 *
+	 * @param time how long one grant or renewal lasts; it is renewed every third of it
+	 * @param waitTime how long a call waits for a lease that somebody else has
+	 * @param waitInTransaction how long it waits while a transaction of its caller is
+	 * open
+	 * @param maxHold the longest time that a lease is renewed for one call; past it the
+	 * lease is lost
+	 * @param minHold the shortest time that a resource stays taken, also when the call
+	 * ends earlier
+	 */
+	public record Lease(@DefaultValue("30s") Duration time, @Name("wait") @DefaultValue("5s") Duration waitTime,
+			@DefaultValue("0s") Duration waitInTransaction, @DefaultValue("15m") Duration maxHold,
+			@DefaultValue("0s") Duration minHold) {
+	}
+
+	/**
+	 * The advice around annotated methods.
+	 *
+	 * @param order its order: inside retries, outside transactions
+	 */
+	public record Aspect(@DefaultValue("" + (Ordered.LOWEST_PRECEDENCE - 1)) int order) {
+	}
+
+	/**
+	 * The Redis that grants leases.
+	 *
+	 * @param client name of the RedissonClient bean to use where the application has
+	 * several
+	 * @param url URL of a Redis of its own, such as
+	 * {@code rediss://user:password@host:6379}; by default that of
+	 * {@code spring.data.redis.*}
+	 * @param keyPrefix what every key and channel starts with
+	 * @param timeout the longest time that one answer is waited for
+	 * @param retention how long the last token of a resource is remembered after its
+	 * grant
+	 * @param fair whether leases are granted in the order of arrival; not available yet
+	 */
+	public record Coordinator(@Nullable String client, @Nullable String url, @DefaultValue("fencing") String keyPrefix,
+			@DefaultValue("2s") Duration timeout, @DefaultValue("7d") Duration retention,
+			@DefaultValue("false") boolean fair) {
+	}
+
+	/**
+	 * What logs and messages show.
+	 *
+	 * @param resourceNames whether resources appear by a keyed fingerprint or by their
+	 * full names, which are personal data
+	 * @param fingerprintKey secret that fingerprints are keyed with, the same on all
+	 * nodes; by default made from the namespace, which hides names from a reader but not
+	 * from somebody who can guess them
+	 */
+	public record Logging(@DefaultValue("fingerprint") ResourceNames resourceNames, @Nullable String fingerprintKey) {
+
+		/**
+		 * How a resource is shown.
+		 */
+		public enum ResourceNames {
+
+			/**
+			 * By a short keyed fingerprint.
+			 */
+			FINGERPRINT,
+
+			/**
+			 * By its full name.
+			 */
+			FULL
+
+		}
+
+	}
+
+	/**
+	 * The end of the application.
+	 *
+	 * @param grace how long running operations may go on when the application stops
+	 */
+	public record Shutdown(@DefaultValue("20s") Duration grace) {
+	}
+
+	/**
+	 * Settings of one operation.
+	 *
+	 * @param mode how far fencing goes
+	 * @param leaseTime how long one grant or renewal of the lease lasts
+	 * @param waitTime how long to wait for the lease
+	 * @param maxHold the longest time that the lease is renewed
+	 * @param minHold the shortest time that the resource stays taken
+	 * @param renew whether the lease is renewed
+	 * @param onBusy what to do when the lease is not to be had
+	 */
+	public record Operation(@Nullable FencingMode mode, @Nullable Duration leaseTime, @Nullable Duration waitTime,
+			@Nullable Duration maxHold, @Nullable Duration minHold, @Nullable Boolean renew, @Nullable OnBusy onBusy) {
+	}
+
+}

@@ -1,0 +1,144 @@
+package io.fencing.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.BaseConfig;
+import org.redisson.config.Config;
+import org.redisson.config.ReadMode;
+import org.redisson.config.SslVerificationMode;
+
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Node;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Sentinel;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Standalone;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.util.Assert;
+import org.springframework.util.StringUtils;
+
+/**
+ * Makes Redisson's configuration of what Boot knows about the application's Redis, so
+ * that both reach the same server in the same way. A {@code rediss} URL means TLS also
+ * where no SSL bundle is named: there is no downgrade to plain text.
+ */
+class RedissonConfigFactory {
+
+	private static final int CONNECTIONS = 16;
+
+	private final DataRedisConnectionDetails details;
+
+	private final DataRedisProperties properties;
+
+	RedissonConfigFactory(DataRedisConnectionDetails details, DataRedisProperties properties) {
+		this.details = details;
+		this.properties = properties;
+	}
+
+	Config create() {
+		Config config = new Config();
+		config.setCodec(StringCodec.INSTANCE);
+		config.setLazyInitialization(true);
+		config.setUsername(textOrNull(this.details.getUsername()));
+		config.setPassword(textOrNull(this.details.getPassword()));
+		applySsl(config, this.details.getSslBundle());
+		useServers(config);
+		return config;
+	}
+
+	private void useServers(Config config) {
+		Sentinel sentinel = this.details.getSentinel();
+		if (sentinel != null) {
+			useSentinel(config, sentinel);
+		}
+		else if (this.details.getCluster() != null) {
+			applyCommon(config.useClusterServers()
+				.addNodeAddress(addresses(this.details.getCluster().getNodes()))
+				.setReadMode(ReadMode.MASTER)
+				.setMasterConnectionPoolSize(CONNECTIONS)
+				.setMasterConnectionMinimumIdleSize(1)
+				.setSlaveConnectionMinimumIdleSize(1));
+		}
+		else if (this.details.getMasterReplica() != null) {
+			// asks each node for its role, so that scripts always go to the master
+			applyCommon(config.useReplicatedServers()
+				.addNodeAddress(addresses(this.details.getMasterReplica().getNodes()))
+				.setReadMode(ReadMode.MASTER)
+				.setMasterConnectionPoolSize(CONNECTIONS)
+				.setMasterConnectionMinimumIdleSize(1)
+				.setSlaveConnectionMinimumIdleSize(1));
+		}
+		else {
+			Standalone standalone = this.details.getStandalone();
+			Assert.state(standalone != null, "The Redis connection details name no server");
+			applyCommon(config.useSingleServer()
+				.setAddress(address(standalone.getHost(), standalone.getPort()))
+				.setDatabase(standalone.getDatabase())
+				.setConnectionPoolSize(CONNECTIONS)
+				.setConnectionMinimumIdleSize(1));
+		}
+	}
+
+	private void useSentinel(Config config, Sentinel sentinel) {
+		applyCommon(config.useSentinelServers()
+			.setMasterName(sentinel.getMaster())
+			.addSentinelAddress(addresses(sentinel.getNodes()))
+			.setSentinelUsername(textOrNull(sentinel.getUsername()))
+			.setSentinelPassword(textOrNull(sentinel.getPassword()))
+			.setDatabase(sentinel.getDatabase())
+			.setReadMode(ReadMode.MASTER)
+			.setCheckSentinelsList(false)
+			.setMasterConnectionPoolSize(CONNECTIONS)
+			.setMasterConnectionMinimumIdleSize(1)
+			.setSlaveConnectionMinimumIdleSize(1));
+	}
+
+	private void applyCommon(BaseConfig<?> servers) {
+		if (StringUtils.hasText(this.properties.getClientName())) {
+			servers.setClientName(this.properties.getClientName());
+		}
+		Duration timeout = this.properties.getTimeout();
+		if (timeout != null) {
+			servers.setTimeout(Math.toIntExact(timeout.toMillis()));
+		}
+		Duration connectTimeout = this.properties.getConnectTimeout();
+		if (connectTimeout != null) {
+			servers.setConnectTimeout(Math.toIntExact(connectTimeout.toMillis()));
+		}
+	}
+
+	private static void applySsl(Config config, @Nullable SslBundle bundle) {
+		if (bundle == null) {
+			return;
+		}
+		config.setSslVerificationMode(SslVerificationMode.STRICT);
+		config.setSslKeyManagerFactory(bundle.getManagers().getKeyManagerFactory());
+		config.setSslTrustManagerFactory(bundle.getManagers().getTrustManagerFactory());
+		config.setSslCiphers(bundle.getOptions().getCiphers());
+		config.setSslProtocols(bundle.getOptions().getEnabledProtocols());
+	}
+
+	private String[] addresses(List<Node> nodes) {
+		Assert.state(!nodes.isEmpty(), "The Redis connection details name no node; add one");
+		return nodes.stream().map((node) -> address(node.host(), node.port())).toArray(String[]::new);
+	}
+
+	private String address(String host, int port) {
+		String bracketed = (host.indexOf(':') >= 0 && !host.startsWith("[")) ? "[" + host + "]" : host;
+		// a URL without a port gives -1
+		return (isTls() ? "rediss://" : "redis://") + bracketed + ":" + ((port > 0) ? port : 6379);
+	}
+
+	private boolean isTls() {
+		String url = this.properties.getUrl();
+		return this.details.getSslBundle() != null || (url != null && url.startsWith("rediss://"));
+	}
+
+	// a URL with a password only gives the user name "", which AUTH would take for a name
+	private static @Nullable String textOrNull(@Nullable String text) {
+		return StringUtils.hasLength(text) ? text : null;
+	}
+
+}

@@ -1,0 +1,129 @@
+package io.fencing.operation;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+import io.fencing.FencedOperationRequest;
+import io.fencing.FencedResource;
+import io.fencing.FencingListeners;
+import io.fencing.StaleTokenException;
+import io.fencing.context.OperationContext;
+import io.fencing.context.OperationContext.Scope;
+import io.fencing.fence.Fence;
+import io.fencing.fence.Fence.CallerTransaction;
+import io.fencing.lease.Lease;
+import io.fencing.lease.LeaseManager;
+import io.fencing.lease.LeaseManager.LeaseTerms;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Enters an enforced operation: inspect, acquire, claim, open, hold. Thread-safe.
+ *
+ * <p>
+ * The claim comes before the body's first read, since comparing tokens on writes alone
+ * loses updates: 41 reads, 42 is granted and reads the same value, 41 writes (nothing
+ * newer has been seen), 42 writes over it.
+ */
+public final class OperationEntry {
+
+	private final LeaseManager leases;
+
+	private final Supplier<List<Fence>> fences;
+
+	private final Regressions regressions;
+
+	private final FencingListeners listeners;
+
+	/**
+	 * Create an entry.
+	 * @param leases acquires and releases leases
+	 * @param fences the fences of all storages; asked at each call, so that beans are
+	 * found late
+	 * @param listeners told what happens
+	 */
+	public OperationEntry(LeaseManager leases, Supplier<List<Fence>> fences, FencingListeners listeners) {
+		this.leases = leases;
+		this.fences = fences;
+		this.regressions = new Regressions(leases, listeners);
+		this.listeners = listeners;
+	}
+
+	RunningOperation enter(FencedOperationRequest request, OperationSettings settings, List<FencedResource> resources,
+			@Nullable OperationContext parent) {
+		List<Fence> fences = this.fences.get();
+		List<CallerTransaction> callers = inspect(fences, request);
+		Duration wait = callers.isEmpty() ? settings.waitTime()
+				: shorter(settings.waitTime(), settings.waitInTransaction());
+		List<Lease> acquired = this.leases.acquire(new LeaseTerms(request.name(), settings.leaseTime(), wait,
+				settings.maxHold(), settings.minHold(), settings.renew()), resources);
+		OperationContext context = new OperationContext(request.name(), acquired, parent);
+		try {
+			fences.forEach((fence) -> claim(fence, context));
+		}
+		catch (RuntimeException | Error ex) {
+			this.leases.release(acquired);
+			throw ex;
+		}
+		return open(context, callers);
+	}
+
+	private List<CallerTransaction> inspect(List<Fence> fences, FencedOperationRequest request) {
+		List<CallerTransaction> callers = new ArrayList<>();
+		for (Fence fence : fences) {
+			CallerTransaction caller = fence.inspect(request.name(), request.ownTransaction());
+			if (caller != null) {
+				callers.add(caller);
+			}
+		}
+		return callers;
+	}
+
+	private void claim(Fence fence, OperationContext context) {
+		try {
+			fence.claim(context);
+		}
+		catch (StaleTokenException ex) {
+			throw this.regressions.examine(ex, context);
+		}
+	}
+
+	private RunningOperation open(OperationContext context, List<CallerTransaction> callers) {
+		Scope scope = context.open();
+		RunningOperation running = new RunningOperation(context, () -> end(context, scope));
+		if (callers.isEmpty()) {
+			return running;
+		}
+		try {
+			callers.forEach((caller) -> caller.hold(context));
+		}
+		catch (RuntimeException | Error ex) {
+			running.end();
+			throw ex;
+		}
+		// the lease outlives the transaction: it ends with the last one that was joined
+		AtomicInteger open = new AtomicInteger(callers.size());
+		callers.forEach((caller) -> caller.afterCompletion(() -> {
+			if (open.decrementAndGet() == 0) {
+				running.end();
+			}
+		}));
+		return RunningOperation.within(context);
+	}
+
+	private void end(OperationContext context, Scope scope) {
+		scope.close();
+		context.end();
+		this.leases.release(context.getHeld());
+		if (!context.hasMetFence()) {
+			this.listeners.onUnfenced(context.getOperation(), null);
+		}
+	}
+
+	private static Duration shorter(Duration one, Duration other) {
+		return (one.compareTo(other) <= 0) ? one : other;
+	}
+
+}

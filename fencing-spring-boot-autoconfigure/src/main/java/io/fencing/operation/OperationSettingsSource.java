@@ -1,0 +1,55 @@
+package io.fencing.operation;
+
+import java.util.Map;
+
+import io.fencing.FencedOperationRequest;
+import io.fencing.InvalidFencedOperationException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the settings of a call: application.yml by the operation's name first, then the
+ * request, then the defaults. Thread-safe.
+ */
+public final class OperationSettingsSource {
+
+	private final OperationSettings defaults;
+
+	private final Map<String, OperationOverrides> overrides;
+
+	/**
+	 * Create a source.
+	 * @param defaults what holds where nothing else is said
+	 * @param overrides what application.yml says, by operation name
+	 */
+	public OperationSettingsSource(OperationSettings defaults, Map<String, OperationOverrides> overrides) {
+		this.defaults = defaults.checked("*");
+		this.overrides = Map.copyOf(overrides);
+	}
+
+	/**
+	 * Find the settings of a call.
+	 * @param request the call
+	 * @return its settings
+	 * @throws InvalidFencedOperationException if they do not go together
+	 */
+	public OperationSettings resolve(FencedOperationRequest request) {
+		OperationOverrides yml = this.overrides.getOrDefault(request.name(), OperationOverrides.NONE);
+		OperationSettings other = this.defaults;
+		return new OperationSettings(first(yml.mode(), null, other.mode()),
+				first(yml.leaseTime(), request.leaseTime(), other.leaseTime()),
+				first(yml.waitTime(), request.waitTime(), other.waitTime()), other.waitInTransaction(),
+				first(yml.maxHold(), request.maxHold(), other.maxHold()),
+				first(yml.minHold(), request.minHold(), other.minHold()),
+				first(yml.renew(), request.renew(), other.renew()),
+				first(yml.onBusy(), request.onBusy(), other.onBusy()))
+			.checked(request.name());
+	}
+
+	private static <T> T first(@Nullable T yml, @Nullable T request, T other) {
+		if (yml != null) {
+			return yml;
+		}
+		return (request != null) ? request : other;
+	}
+
+}

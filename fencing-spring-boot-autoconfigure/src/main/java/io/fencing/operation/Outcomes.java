@@ -1,0 +1,42 @@
+package io.fencing.operation;
+
+import io.fencing.AdmissionTimeoutException;
+import io.fencing.CoordinatorUnavailableException;
+import io.fencing.FencingException;
+import io.fencing.LeaseLostException;
+import io.fencing.LeaseNotAcquiredException;
+import io.fencing.OperationOutcome;
+import io.fencing.OutcomeUnknownException;
+import io.fencing.StaleTokenException;
+
+/**
+ * Names the outcome that a failure stands for.
+ */
+final class Outcomes {
+
+	private Outcomes() {
+	}
+
+	static OperationOutcome of(FencingException ex) {
+		if (ex instanceof LeaseNotAcquiredException) {
+			return OperationOutcome.BUSY;
+		}
+		if (ex instanceof CoordinatorUnavailableException) {
+			return OperationOutcome.UNAVAILABLE;
+		}
+		if (ex instanceof LeaseLostException) {
+			return OperationOutcome.LOST;
+		}
+		if (ex instanceof StaleTokenException) {
+			return OperationOutcome.STALE;
+		}
+		if (ex instanceof AdmissionTimeoutException) {
+			return OperationOutcome.ADMISSION_TIMEOUT;
+		}
+		if (ex instanceof OutcomeUnknownException) {
+			return OperationOutcome.UNKNOWN;
+		}
+		return OperationOutcome.REFUSED;
+	}
+
+}
