@@ -122,28 +122,16 @@ public abstract class FencingContext {
 	}
 
 	/**
-	 * Whether a lease of this operation, or of one around it, is known to be lost.
+	 * Whether a lease of this operation, or of one around it, is known to be lost. One
+	 * that is only observed never is.
 	 * @return whether one is lost
 	 */
-	public boolean isLost() {
-		FencingContext parent = getParent();
-		return getHeld().stream().anyMatch(HeldResource::isLost) || (parent != null && parent.isLost());
-	}
+	public abstract boolean isLost();
 
 	/**
 	 * Stop here if a lease of this operation, or of one around it, is known to be lost.
 	 * @throws LeaseLostException if one is lost
 	 */
-	public void checkHeld() {
-		for (HeldResource held : getHeld()) {
-			if (held.isLost()) {
-				throw new LeaseLostException(getOperation(), held);
-			}
-		}
-		FencingContext parent = getParent();
-		if (parent != null) {
-			parent.checkHeld();
-		}
-	}
+	public abstract void checkHeld();
 
 }

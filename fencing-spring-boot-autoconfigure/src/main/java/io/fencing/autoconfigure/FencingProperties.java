@@ -1,11 +1,14 @@
 package io.fencing.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
+import io.fencing.InvalidFencedOperationException;
 import io.fencing.OnBusy;
 import io.fencing.fence.FencingMode;
 import io.fencing.fence.UnfencedWrites;
+import io.fencing.fence.jdbc.JoinedTransactions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -24,18 +27,23 @@ import org.springframework.util.Assert;
  * data must share it
  * @param unfencedWrites what happens to a write through a fenced storage outside of any
  * operation
+ * @param joinedTransactions what happens to an operation that is called inside a
+ * transaction of its caller
  * @param lease defaults of leases
  * @param aspect the advice around annotated methods
  * @param coordinator the Redis that grants leases
  * @param logging what logs and messages show
  * @param shutdown the end of the application
+ * @param redis the Redis fence
+ * @param journal the journal of operations with an identity
  * @param operations settings of single operations, by name; they win over the annotation
  */
 @ConfigurationProperties("fencing")
 public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultValue("enforce") FencingMode mode,
 		@DefaultValue("default") String namespace, @DefaultValue("allow") UnfencedWrites unfencedWrites,
-		@DefaultValue Lease lease, @DefaultValue Aspect aspect, @DefaultValue Coordinator coordinator,
-		@DefaultValue Logging logging, @DefaultValue Shutdown shutdown,
+		@DefaultValue("safe") JoinedTransactions joinedTransactions, @DefaultValue Lease lease,
+		@DefaultValue Aspect aspect, @DefaultValue Coordinator coordinator, @DefaultValue Logging logging,
+		@DefaultValue Shutdown shutdown, @DefaultValue Redis redis, @DefaultValue Journal journal,
 		@DefaultValue Map<String, Operation> operations) {
 
 	/**
@@ -65,6 +73,57 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	}
 
 	/**
+	 * Refuse a property whose feature this version does not have, rather than ignore it.
+	 * @param property the name of the property
+	 * @param value its value
+	 */
+	private static void reserve(String property, @Nullable Object value) {
+		if (value != null) {
+			throw new InvalidFencedOperationException("Property '" + property
+					+ "' is set, but what it configures is not available in this version; remove the property");
+		}
+	}
+
+	/**
+	 * The Redis fence.
+	 *
+	 * @param factories names of the RedisConnectionFactory beans to fence; reserved, not
+	 * available in this version
+	 * @param retention how long guards are remembered; reserved, not available in this
+	 * version
+	 */
+	public record Redis(@Nullable List<String> factories, @Nullable Duration retention) {
+
+		/**
+		 * Refuse what is not available.
+		 */
+		public Redis {
+			reserve("fencing.redis.factories", factories);
+			reserve("fencing.redis.retention", retention);
+		}
+
+	}
+
+	/**
+	 * The journal of operations with an identity.
+	 *
+	 * @param table name of its table; reserved, not available in this version
+	 * @param retention how long results are remembered; reserved, not available in this
+	 * version
+	 */
+	public record Journal(@Nullable String table, @Nullable Duration retention) {
+
+		/**
+		 * Refuse what is not available.
+		 */
+		public Journal {
+			reserve("fencing.journal.table", table);
+			reserve("fencing.journal.retention", retention);
+		}
+
+	}
+
+	/**
 	 * Defaults of leases.
 	 *
 	 * @param time how long one grant or renewal lasts; it is renewed every third of it
@@ -86,7 +145,13 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	 *
 	 * @param order its order: inside retries, outside transactions
 	 */
-	public record Aspect(@DefaultValue("" + (Ordered.LOWEST_PRECEDENCE - 1)) int order) {
+	public record Aspect(@DefaultValue("" + DEFAULT_ORDER) int order) {
+
+		/**
+		 * Just outside of transactions, which have the lowest precedence by default.
+		 */
+		static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1;
+
 	}
 
 	/**
@@ -101,11 +166,20 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	 * @param timeout the longest time that one answer is waited for
 	 * @param retention how long the last token of a resource is remembered after its
 	 * grant
-	 * @param fair whether leases are granted in the order of arrival; not available yet
+	 * @param fair whether leases are granted in the order of arrival; reserved, not
+	 * available in this version
 	 */
 	public record Coordinator(@Nullable String client, @Nullable String url, @DefaultValue("fencing") String keyPrefix,
 			@DefaultValue("2s") Duration timeout, @DefaultValue("7d") Duration retention,
 			@DefaultValue("false") boolean fair) {
+
+		/**
+		 * Refuse what is not available.
+		 */
+		public Coordinator {
+			reserve("fencing.coordinator.fair", fair ? true : null);
+		}
+
 	}
 
 	/**

@@ -3,6 +3,7 @@ package io.fencing.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 
+import io.fencing.autoconfigure.CoordinatorClients.RedissonConfigSource;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.BaseConfig;
@@ -24,9 +25,7 @@ import org.springframework.util.StringUtils;
  * that both reach the same server in the same way. A {@code rediss} URL means TLS also
  * where no SSL bundle is named: there is no downgrade to plain text.
  */
-class RedissonConfigFactory {
-
-	private static final int CONNECTIONS = 16;
+final class RedissonConfigFactory implements RedissonConfigSource {
 
 	private final DataRedisConnectionDetails details;
 
@@ -37,7 +36,8 @@ class RedissonConfigFactory {
 		this.properties = properties;
 	}
 
-	Config create() {
+	@Override
+	public Config create() {
 		Config config = new Config();
 		config.setCodec(StringCodec.INSTANCE);
 		config.setLazyInitialization(true);

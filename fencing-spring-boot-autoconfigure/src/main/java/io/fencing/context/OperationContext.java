@@ -14,6 +14,7 @@ import io.fencing.FencedResource;
 import io.fencing.FencingContext;
 import io.fencing.FencingException;
 import io.fencing.HeldResource;
+import io.fencing.LeaseLostException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,6 +71,23 @@ public final class OperationContext extends FencingContext {
 	 */
 	public static @Nullable OperationContext get() {
 		return (OperationContext) FencingContext.current();
+	}
+
+	/**
+	 * The innermost context of this thread, if fences have anything to refuse in it.
+	 * @return the context, or {@code null} outside of any operation that is enforced
+	 */
+	public static @Nullable OperationContext getEnforced() {
+		OperationContext context = get();
+		return (context != null && context.isEnforced()) ? context : null;
+	}
+
+	/**
+	 * Whether fences refuse work of this operation, or of one around it.
+	 * @return whether they do, or only look
+	 */
+	public boolean isEnforced() {
+		return this.enforced || (this.parent != null && this.parent.isEnforced());
 	}
 
 	@Override
@@ -211,6 +229,20 @@ public final class OperationContext extends FencingContext {
 				return task.call();
 			}
 		};
+	}
+
+	@Override
+	public boolean isLost() {
+		return getAllHeld().stream().anyMatch(HeldResource::isLost);
+	}
+
+	@Override
+	public void checkHeld() {
+		for (HeldResource one : getAllHeld()) {
+			if (one.isLost()) {
+				throw new LeaseLostException(this.operation, one);
+			}
+		}
 	}
 
 	private void checkOpen() {

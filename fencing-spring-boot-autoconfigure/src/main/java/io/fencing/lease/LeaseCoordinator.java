@@ -48,6 +48,16 @@ public interface LeaseCoordinator {
 	boolean release(Lease lease, Duration keepFor, Duration timeout);
 
 	/**
+	 * Give back what a request may have been granted although no answer to it came. By
+	 * default nothing is done: the lease then ends by its time.
+	 * @param request the request
+	 * @param timeout the longest time to wait for the answer
+	 * @throws CoordinatorUnavailableException if there was no usable answer in time
+	 */
+	default void abandon(LeaseRequest request, Duration timeout) {
+	}
+
+	/**
 	 * Lift the coordinator, so that the next token of the resource is above the given
 	 * one.
 	 * @param resource the resource
@@ -58,8 +68,9 @@ public interface LeaseCoordinator {
 	void lift(FencedResource resource, long token, Duration timeout);
 
 	/**
-	 * Start to listen for releases of a resource. Subscribe before the attempt whose
-	 * failure is to be waited out, else a release in between is missed.
+	 * Start to listen for releases of a resource, without waiting for that to succeed.
+	 * The first wait ends as soon as the subscription listens, so that an attempt is made
+	 * which misses no release; the failure of that attempt is what can be waited out.
 	 * @param resource the resource
 	 * @return the subscription, to be closed
 	 */
@@ -80,10 +91,11 @@ public interface LeaseCoordinator {
 	interface ReleaseSubscription extends AutoCloseable {
 
 		/**
-		 * Wait for a release that was not waited for before.
+		 * Wait for a release that was not waited for before, or until the subscription
+		 * listens.
 		 * @param timeout the longest time to wait
-		 * @return whether one was heard; {@code false} proves nothing, a message may be
-		 * lost
+		 * @return whether another attempt makes sense now; {@code false} proves nothing,
+		 * a message may be lost
 		 * @throws InterruptedException if the thread is interrupted
 		 */
 		boolean await(Duration timeout) throws InterruptedException;

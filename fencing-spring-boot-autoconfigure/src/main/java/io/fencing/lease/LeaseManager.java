@@ -47,6 +47,14 @@ public interface LeaseManager {
 	void lift(FencedResource resource, long token);
 
 	/**
+	 * Refuse new acquisitions, those that wait included, let operations end, and stop.
+	 * Leases that are not given back in time are lost.
+	 * @param grace how long to let them
+	 * @return whether all leases were given back
+	 */
+	boolean shutdown(Duration grace);
+
+	/**
 	 * On which terms leases are acquired and kept.
 	 *
 	 * @param operation the name of the operation

@@ -4,6 +4,7 @@ import java.util.Map;
 
 import io.fencing.FencedOperationRequest;
 import io.fencing.InvalidFencedOperationException;
+import io.fencing.fence.FencingMode;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,16 @@ public final class OperationSettingsSource {
 				first(yml.renew(), request.renew(), other.renew()),
 				first(yml.onBusy(), request.onBusy(), other.onBusy()))
 			.checked(request.name());
+	}
+
+	/**
+	 * Whether an operation is enforced, so that its calls may fail.
+	 * @param operation the name of the operation
+	 * @return whether it is, or is only observed or off
+	 */
+	public boolean isEnforced(String operation) {
+		FencingMode yml = this.overrides.getOrDefault(operation, OperationOverrides.NONE).mode();
+		return first(yml, null, this.defaults.mode()) == FencingMode.ENFORCE;
 	}
 
 	private static <T> T first(@Nullable T yml, @Nullable T request, T other) {

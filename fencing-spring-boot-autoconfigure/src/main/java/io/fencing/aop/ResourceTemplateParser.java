@@ -1,0 +1,111 @@
+package io.fencing.aop;
+
+import java.lang.reflect.Method;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.expression.Expression;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.ParserContext;
+import org.springframework.expression.common.CompositeStringExpression;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.util.StringUtils;
+
+/**
+ * Parses the resources of an operation, and refuses at once what SpEL would answer with
+ * {@code null} at every call: variables that the method does not have. Thread-safe.
+ */
+final class ResourceTemplateParser {
+
+	private static final Pattern MISSED_EXPRESSION = Pattern.compile("#[\\p{L}_]");
+
+	private final SpelExpressionParser parser;
+
+	ResourceTemplateParser(@Nullable ClassLoader classLoader) {
+		this.parser = new SpelExpressionParser(new SpelParserConfiguration(null, classLoader));
+	}
+
+	/**
+	 * Parse a resource.
+	 * @param method the method that it belongs to
+	 * @param text the text, its placeholders resolved
+	 * @return the template
+	 * @throws io.fencing.InvalidFencedOperationException if it cannot be evaluated
+	 */
+	ResourceTemplate parse(FencedMethod method, String text) {
+		if (!StringUtils.hasText(text)) {
+			throw method.invalid("a resource is blank", "name what is protected", null);
+		}
+		List<Expression> parts = split(method, text);
+		for (Expression part : parts) {
+			if (part instanceof SpelExpression expression) {
+				checkVariables(method, expression, expression.getAST(), variables(method.method()));
+			}
+			else if (MISSED_EXPRESSION.matcher(part.getExpressionString()).find()) {
+				throw method.invalid("resource '" + text + "' has an expression without braces",
+						"write #{…} around it, or #{'#'} for the character itself", null);
+			}
+		}
+		return new ResourceTemplate(method, parts);
+	}
+
+	private List<Expression> split(FencedMethod method, String text) {
+		try {
+			Expression expression = this.parser.parseExpression(text, ParserContext.TEMPLATE_EXPRESSION);
+			return (expression instanceof CompositeStringExpression composite) ? List.of(composite.getExpressions())
+					: List.of(expression);
+		}
+		catch (ParseException | IllegalStateException ex) {
+			throw method.invalid("resource '" + text + "' has a bad expression", "correct it", ex);
+		}
+	}
+
+	private void checkVariables(FencedMethod method, SpelExpression expression, SpelNode node, Set<String> known) {
+		if (node instanceof VariableReference || node instanceof FunctionReference) {
+			String name = node.toStringAST().replaceFirst("\\(.*", "");
+			if (!known.contains(name)) {
+				throw method.invalid(
+						"expression '" + expression.getExpressionString() + "' uses '" + name
+								+ "', which the method does not have",
+						hasParameterNames(method.method()) ? "use one of its parameters"
+								: ResourceTemplate.PARAMETER_NAMES_HINT,
+						null);
+			}
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			checkVariables(method, expression, node.getChild(i), known);
+		}
+	}
+
+	private static Set<String> variables(Method method) {
+		Set<String> variables = new HashSet<>(List.of("#root", "#this"));
+		@Nullable String @Nullable [] names = parameterNames(method);
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			variables.add("#p" + i);
+			variables.add("#a" + i);
+			if (names != null) {
+				variables.add("#" + names[i]);
+			}
+		}
+		return variables;
+	}
+
+	private static boolean hasParameterNames(Method method) {
+		return method.getParameterCount() == 0 || parameterNames(method) != null;
+	}
+
+	private static @Nullable String @Nullable [] parameterNames(Method method) {
+		return DefaultParameterNameDiscoverer.getSharedInstance().getParameterNames(method);
+	}
+
+}

@@ -1,0 +1,45 @@
+package io.fencing.autoconfigure;
+
+import io.fencing.fence.jdbc.JdbcFence;
+import io.fencing.fence.jdbc.JdbcFences;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
+import org.springframework.dao.DataAccessException;
+
+/**
+ * Creates the fence tables where that is wanted, and looks at start whether they are
+ * there. Runs when every singleton is there, after Flyway and Liquibase.
+ */
+final class FenceSchema implements SmartInitializingSingleton {
+
+	private static final Logger logger = LoggerFactory.getLogger(FenceSchema.class);
+
+	private final JdbcFences fences;
+
+	private final FencingJdbcProperties properties;
+
+	FenceSchema(JdbcFences fences, FencingJdbcProperties properties) {
+		this.fences = fences;
+		this.properties = properties;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		for (JdbcFence fence : this.fences.getFences()) {
+			try {
+				new PropertiesBasedDataSourceScriptDatabaseInitializer<>(fence.getDataSource(), this.properties)
+					.initializeDatabase();
+				fence.verify();
+				logger.info("Fence of storage '{}' is ready", fence.getStorage());
+			}
+			catch (DataAccessException ex) {
+				logger.warn("The fence of storage '{}' could not be looked at; operations that claim it fail until "
+						+ "its database can be reached", fence.getStorage(), ex);
+			}
+		}
+	}
+
+}

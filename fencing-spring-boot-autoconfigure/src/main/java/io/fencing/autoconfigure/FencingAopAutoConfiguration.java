@@ -1,0 +1,80 @@
+package io.fencing.autoconfigure;
+
+import io.fencing.FencedOperations;
+import io.fencing.aop.AttributeMethodTransactions;
+import io.fencing.aop.FencedOperationAdvisor;
+import io.fencing.aop.FencedOperationAspect;
+import io.fencing.aop.FencedOperationSource;
+import io.fencing.aop.FencedOperationVerifier;
+import io.fencing.aop.MethodTransactions;
+import io.fencing.operation.OperationSettingsSource;
+
+import org.springframework.aop.framework.autoproxy.AbstractAdvisorAutoProxyCreator;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+
+/**
+ * Auto-configuration of the advice around annotated methods, and of what is verified
+ * about them at start.
+ */
+@AutoConfiguration(after = FencingAutoConfiguration.class,
+		afterName = "org.springframework.boot.autoconfigure.aop.AopAutoConfiguration")
+@ConditionalOnClass(AbstractAdvisorAutoProxyCreator.class)
+@ConditionalOnBooleanProperty(name = "fencing.enabled", matchIfMissing = true)
+public final class FencingAopAutoConfiguration {
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static FencedOperationSource fencedOperationSource(ConfigurableListableBeanFactory beanFactory) {
+		return new FencedOperationSource(beanFactory);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static FencedOperationAdvisor fencedOperationAdvisor(FencedOperationSource source,
+			ObjectProvider<FencedOperations> operations, ObjectProvider<MethodTransactions> transactions,
+			ObjectProvider<OperationSettingsSource> settings, Environment environment) {
+		FencedOperationAspect aspect = new FencedOperationAspect(source, operations::getObject,
+				() -> transactions.getIfAvailable(() -> MethodTransactions.NONE),
+				(operation) -> settings.getObject().isEnforced(operation));
+		// read here, since binding all properties this early would create their bean
+		// early
+		int order = environment.getProperty("fencing.aspect.order", Integer.class,
+				FencingProperties.Aspect.DEFAULT_ORDER);
+		return new FencedOperationAdvisor(source, aspect, order);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static FencedOperationVerifier fencedOperationVerifier(ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<FencedOperationSource> source, ObjectProvider<MethodTransactions> transactions) {
+		return new FencedOperationVerifier(beanFactory, source::getObject,
+				() -> transactions.getIfAvailable(() -> MethodTransactions.NONE));
+	}
+
+	/**
+	 * With spring-tx, methods say something about transactions.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(TransactionAttributeSource.class)
+	static class TransactionsConfiguration {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static AttributeMethodTransactions fencedMethodTransactions(
+				ObjectProvider<TransactionAttributeSource> sources) {
+			return new AttributeMethodTransactions(sources);
+		}
+
+	}
+
+}

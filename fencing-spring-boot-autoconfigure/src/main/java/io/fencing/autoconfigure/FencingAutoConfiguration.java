@@ -1,0 +1,112 @@
+package io.fencing.autoconfigure;
+
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.fencing.FencedOperations;
+import io.fencing.FencedResourceFactory;
+import io.fencing.FencingListener;
+import io.fencing.FencingListeners;
+import io.fencing.OnBusy;
+import io.fencing.autoconfigure.FencingProperties.Logging.ResourceNames;
+import io.fencing.fence.Fence;
+import io.fencing.fence.FenceSource;
+import io.fencing.lease.DefaultLeaseManager;
+import io.fencing.lease.LeaseCoordinator;
+import io.fencing.lease.LeaseManager;
+import io.fencing.lease.MonotonicClock;
+import io.fencing.operation.FencedOperationExecutor;
+import io.fencing.operation.OperationEntry;
+import io.fencing.operation.OperationObserver;
+import io.fencing.operation.OperationOverrides;
+import io.fencing.operation.OperationSettings;
+import io.fencing.operation.OperationSettingsSource;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Auto-configuration of operations, from the settings to the executor. Which coordinator
+ * grants leases and which storages have a fence is configured next to it.
+ */
+@AutoConfiguration
+@ConditionalOnBooleanProperty(name = "fencing.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(FencingProperties.class)
+public final class FencingAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	FencedResourceFactory fencedResourceFactory(FencingProperties properties) {
+		return new FencedResourceFactory(properties.namespace(), fingerprintKey(properties));
+	}
+
+	private static @Nullable String fingerprintKey(FencingProperties properties) {
+		if (properties.logging().resourceNames() == ResourceNames.FULL) {
+			return null;
+		}
+		String key = properties.logging().fingerprintKey();
+		return (key != null) ? key : properties.namespace();
+	}
+
+	@Bean
+	FencingListeners fencingListeners(ObjectProvider<FencingListener> listeners) {
+		return new FencingListeners(listeners.orderedStream().toList());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	MonotonicClock fencingClock() {
+		return MonotonicClock.SYSTEM;
+	}
+
+	@Bean(destroyMethod = "close")
+	@ConditionalOnMissingBean(LeaseManager.class)
+	DefaultLeaseManager fencingLeaseManager(LeaseCoordinator coordinator, FencingListeners listeners,
+			MonotonicClock clock, FencingProperties properties) {
+		return new DefaultLeaseManager(coordinator, listeners, clock, properties.coordinator().timeout());
+	}
+
+	@Bean
+	FencingLifecycle fencingLifecycle(LeaseManager leases, FencingProperties properties) {
+		return new FencingLifecycle(leases, properties.shutdown().grace());
+	}
+
+	@Bean
+	OperationSettingsSource fencingOperationSettings(FencingProperties properties) {
+		FencingProperties.Lease lease = properties.lease();
+		OperationSettings defaults = new OperationSettings(properties.mode(), lease.time(), lease.waitTime(),
+				lease.waitInTransaction(), lease.maxHold(), lease.minHold(), true, OnBusy.FAIL);
+		Map<String, OperationOverrides> overrides = properties.operations()
+			.entrySet()
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, (entry) -> overrides(entry.getValue())));
+		return new OperationSettingsSource(defaults, overrides);
+	}
+
+	private static OperationOverrides overrides(FencingProperties.Operation operation) {
+		return new OperationOverrides(operation.mode(), operation.leaseTime(), operation.waitTime(),
+				operation.maxHold(), operation.minHold(), operation.renew(), operation.onBusy());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(FencedOperations.class)
+	FencedOperationExecutor fencedOperations(OperationSettingsSource settings, FencedResourceFactory resources,
+			LeaseManager leases, ObjectProvider<Fence> fences, ObjectProvider<FenceSource> sources,
+			FencingListeners listeners, MonotonicClock clock) {
+		Supplier<List<Fence>> all = SingletonSupplier.of(() -> Stream
+			.concat(fences.orderedStream(), sources.orderedStream().flatMap((source) -> source.getFences().stream()))
+			.toList());
+		return new FencedOperationExecutor(settings, resources, new OperationEntry(leases, all, listeners),
+				new OperationObserver(leases, all, listeners), listeners, clock);
+	}
+
+}

@@ -1,0 +1,62 @@
+package io.fencing.autoconfigure;
+
+import io.fencing.autoconfigure.CoordinatorClients.RedissonConfigSource;
+import io.fencing.lease.LeaseCoordinator;
+import io.fencing.lease.redisson.RedissonClientHolder;
+import io.fencing.lease.redisson.RedissonCoordinatorSettings;
+import io.fencing.lease.redisson.RedissonLeaseCoordinator;
+import org.redisson.api.RedissonClient;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Auto-configuration of the coordinator on Redis.
+ */
+@AutoConfiguration(before = FencingAutoConfiguration.class,
+		afterName = { "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+				"org.redisson.spring.starter.RedissonAutoConfigurationV2",
+				"org.redisson.spring.starter.RedissonAutoConfigurationV4" })
+@ConditionalOnClass(RedissonClient.class)
+@ConditionalOnBooleanProperty(name = "fencing.enabled", matchIfMissing = true)
+@ConditionalOnMissingBean(LeaseCoordinator.class)
+public final class FencingCoordinatorAutoConfiguration {
+
+	@Bean(destroyMethod = "close")
+	RedissonClientHolder fencingRedissonClient(FencingProperties properties, ListableBeanFactory beanFactory,
+			ObjectProvider<RedissonConfigSource> configSource) {
+		return new CoordinatorClients(properties.coordinator(), beanFactory, configSource.getIfAvailable()).choose();
+	}
+
+	@Bean
+	RedissonLeaseCoordinator fencingLeaseCoordinator(RedissonClientHolder client, FencingProperties properties) {
+		return new RedissonLeaseCoordinator(client, new RedissonCoordinatorSettings(
+				properties.coordinator().keyPrefix(), properties.coordinator().retention()));
+	}
+
+	/**
+	 * With Spring Data Redis, leases go where the application's data goes.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(DataRedisConnectionDetails.class)
+	@ConditionalOnBean(DataRedisConnectionDetails.class)
+	static class DataRedisConfiguration {
+
+		@Bean
+		RedissonConfigFactory fencingRedissonConfig(DataRedisConnectionDetails details,
+				DataRedisProperties properties) {
+			return new RedissonConfigFactory(details, properties);
+		}
+
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.fencing.autoconfigure;
+
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import io.fencing.FencingListeners;
+import io.fencing.fence.FencingMode;
+import io.fencing.fence.jdbc.FencedTemplatePostProcessor;
+import io.fencing.fence.jdbc.HoldingTransactionPostProcessor;
+import io.fencing.fence.jdbc.JdbcFences;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * Auto-configuration of the fences in relational databases.
+ */
+@AutoConfiguration(after = FencingAutoConfiguration.class,
+		afterName = { "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+				"org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration",
+				"org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration" })
+@ConditionalOnClass({ JdbcTemplate.class, PlatformTransactionManager.class, DatabaseInitializationProperties.class })
+@ConditionalOnBean(DataSource.class)
+@ConditionalOnBooleanProperty(name = "fencing.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(FencingJdbcProperties.class)
+public final class FencingJdbcAutoConfiguration {
+
+	@Bean
+	JdbcFences jdbcFences(ListableBeanFactory beanFactory, FencingProperties properties,
+			FencingJdbcProperties jdbcProperties, FencingListeners listeners) {
+		return new JdbcFences(new JdbcFenceFactory(beanFactory, properties, jdbcProperties, listeners)::create);
+	}
+
+	@Bean
+	@Lazy(false)
+	@DependsOnDatabaseInitialization
+	FenceSchema fenceSchema(JdbcFences fences, FencingProperties properties, FencingJdbcProperties jdbcProperties) {
+		return new FenceSchema((properties.mode() != FencingMode.OFF) ? fences : new JdbcFences(List::of),
+				jdbcProperties);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static HoldingTransactionPostProcessor holdingTransactionPostProcessor(ObjectProvider<JdbcFences> fences) {
+		return new HoldingTransactionPostProcessor(fences::getObject);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static FencedTemplatePostProcessor fencedTemplatePostProcessor(ObjectProvider<JdbcFences> fences) {
+		return new FencedTemplatePostProcessor(fences::getObject);
+	}
+
+}

@@ -1,0 +1,40 @@
+package io.fencing.fence.jdbc;
+
+import java.sql.SQLException;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Finds the transaction that the current thread has open on a data source.
+ */
+final class BoundTransactions {
+
+	private BoundTransactions() {
+	}
+
+	/**
+	 * Find the connection of the current transaction.
+	 * @param dataSource the data source, unwrapped
+	 * @return the connection, {@code null} if none is bound or the bound one is in no
+	 * transaction
+	 * @throws SQLException if the connection fails
+	 */
+	static @Nullable ConnectionHolder find(DataSource dataSource) throws SQLException {
+		if (!TransactionSynchronizationManager.isActualTransactionActive()
+				|| !(TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder)
+				|| holder.getConnectionHandle() == null) {
+			return null;
+		}
+		if (TransactionHold.find(holder) != null) {
+			return holder;
+		}
+		// a connection can be bound for a scope without a transaction, too
+		return holder.getConnection().getAutoCommit() ? null : holder;
+	}
+
+}

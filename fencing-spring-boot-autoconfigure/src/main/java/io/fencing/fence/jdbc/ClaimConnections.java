@@ -1,0 +1,107 @@
+package io.fencing.fence.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+import javax.sql.DataSource;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+
+/**
+ * Connections for claims: straight from the {@link DataSource}, never the one bound to
+ * the thread, in auto-commit mode and at READ COMMITTED whatever the pool's defaults are,
+ * which are restored before the connection goes back. Thread-safe.
+ */
+final class ClaimConnections {
+
+	private static final Logger logger = LoggerFactory.getLogger(ClaimConnections.class);
+
+	private final DataSource dataSource;
+
+	// asked once, since some drivers ask the server
+	private volatile int isolation = -1;
+
+	ClaimConnections(DataSource dataSource) {
+		this.dataSource = dataSource;
+	}
+
+	/**
+	 * Work on a connection, and give it back.
+	 * @param <T> the type of the result
+	 * @param work the work
+	 * @return the result
+	 * @throws SQLException if the work failed
+	 * @throws CannotGetJdbcConnectionException if there is no connection
+	 */
+	<T> T execute(ConnectionWork<T> work) throws SQLException {
+		try (Connection connection = open()) {
+			boolean manualCommit = !connection.getAutoCommit();
+			if (manualCommit) {
+				connection.setAutoCommit(true);
+			}
+			int defaultIsolation = isolation(connection);
+			if (defaultIsolation != Connection.TRANSACTION_READ_COMMITTED) {
+				connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+			}
+			try {
+				return work.execute(connection);
+			}
+			finally {
+				restore(connection, manualCommit, defaultIsolation);
+			}
+		}
+	}
+
+	private Connection open() {
+		try {
+			return this.dataSource.getConnection();
+		}
+		catch (SQLException ex) {
+			throw new CannotGetJdbcConnectionException("Failed to obtain a connection of its own for a fence", ex);
+		}
+	}
+
+	private int isolation(Connection connection) throws SQLException {
+		if (this.isolation < 0) {
+			this.isolation = connection.getTransactionIsolation();
+		}
+		return this.isolation;
+	}
+
+	private void restore(Connection connection, boolean manualCommit, int defaultIsolation) {
+		try {
+			if (defaultIsolation != Connection.TRANSACTION_READ_COMMITTED) {
+				connection.setTransactionIsolation(defaultIsolation);
+			}
+			if (manualCommit) {
+				connection.setAutoCommit(false);
+			}
+		}
+		catch (SQLException ex) {
+			// the pool finds out that the connection is broken; the claim stands
+			logger.debug("Could not restore the settings of a connection after a claim", ex);
+		}
+	}
+
+	/**
+	 * Work on a connection.
+	 *
+	 * @param <T> the type of the result
+	 */
+	@FunctionalInterface
+	interface ConnectionWork<T> {
+
+		/**
+		 * Do the work.
+		 * @param connection the connection, in auto-commit mode
+		 * @return the result
+		 * @throws SQLException if it fails
+		 */
+		T execute(Connection connection) throws SQLException;
+
+	}
+
+}

@@ -1,0 +1,189 @@
+package io.fencing.fence.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.fencing.AdmissionTimeoutException;
+import io.fencing.FencingToken;
+import io.fencing.HeldResource;
+import io.fencing.LeaseLostException;
+import io.fencing.Observation;
+import io.fencing.RejectionReason;
+import io.fencing.StaleTokenException;
+import io.fencing.context.OperationContext;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Raises the fence of each resource of an operation, in transactions of its own, before
+ * the operation reads anything. Thread-safe.
+ *
+ * <p>
+ * A claim never queues for a row: while an earlier holder's transaction keeps the row
+ * locked, the connection goes back to its pool between two tries. A token that is too old
+ * is told so at once, also while the row is locked.
+ */
+final class FenceClaim {
+
+	private static final Logger logger = LoggerFactory.getLogger(FenceClaim.class);
+
+	private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(2);
+
+	private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
+
+	private final JdbcFence fence;
+
+	private final ClaimConnections connections;
+
+	FenceClaim(JdbcFence fence) {
+		this.fence = fence;
+		this.connections = new ClaimConnections(fence.getDataSource());
+	}
+
+	/**
+	 * Claim every resource of the context, in its order.
+	 * @param context the context
+	 * @throws StaleTokenException if a fence is newer
+	 * @throws AdmissionTimeoutException if a fence stayed locked
+	 * @throws LeaseLostException if a lease is lost by now
+	 */
+	void claim(OperationContext context) {
+		long start = System.nanoTime();
+		long pause = FIRST_PAUSE;
+		Attempt attempt = attempt(context, 0);
+		while (attempt.claimed < context.getHeld().size()) {
+			HeldResource locked = context.getHeld().get(attempt.claimed);
+			long waited = System.nanoTime() - start;
+			if (waited >= this.fence.getSettings().admissionTimeout().toNanos() || !pause(pause)) {
+				this.fence.rejected(context, RejectionReason.CONFLICT);
+				throw new AdmissionTimeoutException(context.getOperation(), locked.getResource(),
+						this.fence.getStorage(), Duration.ofNanos(waited), attempt.conflict);
+			}
+			pause = Math.min(LONGEST_PAUSE, 2 * pause);
+			attempt = attempt(context, attempt.claimed);
+		}
+		this.fence.admitted(context, Duration.ofNanos(System.nanoTime() - start));
+	}
+
+	private static boolean pause(long nanos) {
+		try {
+			TimeUnit.NANOSECONDS.sleep(nanos / 2 + ThreadLocalRandom.current().nextLong(nanos));
+			return true;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
+		}
+	}
+
+	/**
+	 * Claim what can be claimed at once.
+	 * @param context the context
+	 * @return what an enforcing claim would have ended in
+	 */
+	Observation observe(OperationContext context) {
+		long start = System.nanoTime();
+		try {
+			if (attempt(context, 0).claimed < context.getHeld().size()) {
+				return Observation.UNKNOWN;
+			}
+			this.fence.admitted(context, Duration.ofNanos(System.nanoTime() - start));
+			return Observation.ADMITTED;
+		}
+		catch (StaleTokenException | LeaseLostException ex) {
+			return Observation.REFUSED;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Operation '{}' could not be observed at storage '{}'", context.getOperation(),
+					this.fence.getStorage(), ex);
+			return Observation.UNKNOWN;
+		}
+	}
+
+	/**
+	 * Look whether a claim would find its table.
+	 */
+	void verify() {
+		try {
+			this.connections.execute((connection) -> {
+				this.fence.table(connection).verify(connection);
+				return true;
+			});
+		}
+		catch (SQLException ex) {
+			throw this.fence.translate("verification", ex);
+		}
+	}
+
+	private Attempt attempt(OperationContext context, int claimed) {
+		context.getHeld().stream().filter(HeldResource::isLost).findFirst().ifPresent((lost) -> {
+			this.fence.rejected(context, RejectionReason.LOST);
+			throw new LeaseLostException(context.getOperation(), lost);
+		});
+		try {
+			return this.connections.execute((connection) -> attempt(context, claimed, connection));
+		}
+		catch (SQLException ex) {
+			throw this.fence.translate("claim", ex);
+		}
+	}
+
+	private Attempt attempt(OperationContext context, int claimed, Connection connection) throws SQLException {
+		FenceTable table = this.fence.table(connection);
+		List<? extends HeldResource> held = context.getHeld();
+		for (int i = claimed; i < held.size(); i++) {
+			try {
+				if (!claim(context, held.get(i), connection, table)) {
+					return new Attempt(i, null);
+				}
+			}
+			catch (SQLException ex) {
+				if (!table.getDialect().isConflict(ex)) {
+					throw ex;
+				}
+				return new Attempt(i, ex);
+			}
+		}
+		return new Attempt(held.size(), null);
+	}
+
+	// decided from the stored row: update counts lie with some drivers
+	private boolean claim(OperationContext context, HeldResource held, Connection connection, FenceTable table)
+			throws SQLException {
+		if (table.raise(connection, held)) {
+			return true;
+		}
+		FencingToken stored = table.read(connection, held.getResource());
+		if (stored == null) {
+			if (table.insert(connection, held, this.fence.getSettings().retention())) {
+				return true;
+			}
+			stored = table.read(connection, held.getResource());
+			if (stored == null) {
+				throw this.fence.refusal(context, held, RejectionReason.EXPIRED, null);
+			}
+		}
+		if (stored.equals(held.getToken())) {
+			return true;
+		}
+		if (stored.value() >= held.getToken().value()) {
+			throw this.fence.refusal(context, held, RejectionReason.STALE, stored);
+		}
+		return false;
+	}
+
+	/**
+	 * How far one try came.
+	 *
+	 * @param claimed how many resources are claimed by now
+	 * @param conflict the error that stopped it, if there was one
+	 */
+	private record Attempt(int claimed, @Nullable SQLException conflict) {
+	}
+
+}

@@ -1,0 +1,242 @@
+package io.fencing.fence.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.fencing.FencedResource;
+import io.fencing.FencingToken;
+import io.fencing.HeldResource;
+import io.fencing.jdbc.DatabaseDialect;
+import io.fencing.jdbc.TableName;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fence table and the statements on it. Immutable and thread-safe.
+ *
+ * <p>
+ * Layout, version 1, one row for each resource: <pre>
+ * resource_key  VARCHAR(64)  SHA-256 of namespace and resource name, in hexadecimal; the primary key
+ * namespace     VARCHAR      for people
+ * token         BIGINT       the highest token accepted, in microseconds since 1970 of the coordinator's clock
+ * owner         VARCHAR(64)  the invocation that it was given to
+ * claimed_at    TIMESTAMP    when it was accepted, by the database's clock; for people and for the retention
+ * </pre>
+ *
+ * <p>
+ * A stale write, in time: <pre>
+ * A  lease 41, claim 41                              the row shows (41, A)
+ * A  reads in a first transaction, is held up        lease 41 expires
+ * B  lease 42, claim 42                              the row shows (42, B); only now B reads
+ * A  begins its second transaction: hold             the row does not show (41, A): refused, nothing written
+ * </pre> Had A begun its second transaction before B's claim, its lock on the row would
+ * have made B wait and then read what A wrote.
+ */
+final class FenceTable {
+
+	private static final String COLUMNS = "SELECT resource_key, token, owner FROM ";
+
+	private final DatabaseDialect dialect;
+
+	private final TableName name;
+
+	private final int timeoutSeconds;
+
+	private final String raise;
+
+	private final String insert;
+
+	/**
+	 * Create the table.
+	 * @param dialect the dialect of its database
+	 * @param name its name
+	 * @param timeout the longest time for one statement
+	 */
+	FenceTable(DatabaseDialect dialect, TableName name, Duration timeout) {
+		this.dialect = dialect;
+		this.name = name;
+		this.timeoutSeconds = (int) timeout.plusMillis(999).toSeconds() + 1;
+		// never queues for the lock: the sub-select skips a row that is locked, and the
+		// update can only reach a row that the sub-select has locked
+		this.raise = dialect.returning(
+				"UPDATE " + name + " SET token = ?, owner = ?, claimed_at = CURRENT_TIMESTAMP "
+						+ "WHERE resource_key = (SELECT resource_key FROM " + name
+						+ " WHERE resource_key = ? AND token < ? " + dialect.lockForClaim() + ") AND token < ?",
+				"owner");
+		this.insert = dialect.returning(dialect.insertIfAbsent("INSERT INTO " + name
+				+ " (resource_key, namespace, token, owner, claimed_at) SELECT ?, ?, ?, ?, CURRENT_TIMESTAMP "
+				+ "WHERE CAST(? AS BIGINT) > EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000"), "owner");
+	}
+
+	DatabaseDialect getDialect() {
+		return this.dialect;
+	}
+
+	TableName getName() {
+		return this.name;
+	}
+
+	/**
+	 * Raise the fence, in one statement of its own transaction, if it is lower and nobody
+	 * has it locked.
+	 * @param connection a connection in auto-commit mode
+	 * @param held what to raise it to
+	 * @return whether the row now shows it
+	 * @throws SQLException if the statement failed
+	 */
+	boolean raise(Connection connection, HeldResource held) throws SQLException {
+		FencingToken token = held.getToken();
+		try (PreparedStatement statement = prepare(connection, this.raise)) {
+			statement.setLong(1, token.value());
+			statement.setString(2, token.owner());
+			statement.setString(3, held.getResource().getKey());
+			statement.setLong(4, token.value());
+			statement.setLong(5, token.value());
+			return shows(statement, token);
+		}
+	}
+
+	/**
+	 * Insert the first row of a resource, unless the token is older than the retention: a
+	 * fence that may have been forgotten can no longer tell that it is stale.
+	 * @param connection a connection in auto-commit mode
+	 * @param held what to insert
+	 * @param retention how long a fence is remembered
+	 * @return whether the row now shows it
+	 * @throws SQLException if the statement failed
+	 */
+	boolean insert(Connection connection, HeldResource held, Duration retention) throws SQLException {
+		FencingToken token = held.getToken();
+		try (PreparedStatement statement = prepare(connection, this.insert)) {
+			statement.setString(1, held.getResource().getKey());
+			statement.setString(2, held.getResource().getNamespace());
+			statement.setLong(3, token.value());
+			statement.setString(4, token.owner());
+			statement.setLong(5, token.value() + retention.toSeconds() * 1_000_000);
+			return shows(statement, token);
+		}
+	}
+
+	private static boolean shows(PreparedStatement statement, FencingToken token) throws SQLException {
+		try (ResultSet rows = statement.executeQuery()) {
+			return rows.next() && token.owner().equals(rows.getString(1));
+		}
+	}
+
+	/**
+	 * Read one fence, without a lock.
+	 * @param connection the connection
+	 * @param resource the resource
+	 * @return what it shows, {@code null} if there is no row
+	 * @throws SQLException if the statement failed
+	 */
+	@Nullable FencingToken read(Connection connection, FencedResource resource) throws SQLException {
+		return query(connection, COLUMNS + this.name + " WHERE resource_key = ?", List.of(resource.getKey()))
+			.get(resource.getKey());
+	}
+
+	/**
+	 * Lock the fences of resources against claims, without waiting.
+	 * @param connection a connection in a transaction
+	 * @param held the resources, sorted
+	 * @return what the rows that were locked show, by key of the resource
+	 * @throws SQLException if the statement failed
+	 */
+	Map<String, FencingToken> lock(Connection connection, Collection<? extends HeldResource> held) throws SQLException {
+		return query(connection,
+				COLUMNS + this.name + in(held) + " ORDER BY resource_key " + this.dialect.lockForHold(), keys(held));
+	}
+
+	/**
+	 * Read the fences of resources without a lock, in a transaction that cannot write.
+	 * @param connection a connection in a transaction
+	 * @param held the resources
+	 * @return what the rows show, by key of the resource; {@code null} if the transaction
+	 * can write
+	 * @throws SQLException if the statement failed
+	 */
+	@Nullable Map<String, FencingToken> readInReadOnlyTransaction(Connection connection, Collection<? extends HeldResource> held)
+			throws SQLException {
+		String sql = "SELECT resource_key, token, owner, " + this.dialect.readOnlyTransaction() + " FROM " + this.name
+				+ in(held);
+		try (PreparedStatement statement = prepare(connection, sql)) {
+			setKeys(statement, keys(held));
+			Map<String, FencingToken> result = new HashMap<>();
+			try (ResultSet rows = statement.executeQuery()) {
+				while (rows.next()) {
+					if (!rows.getBoolean(4)) {
+						return null;
+					}
+					result.put(rows.getString(1), new FencingToken(rows.getLong(2), rows.getString(3)));
+				}
+			}
+			return result;
+		}
+	}
+
+	/**
+	 * Ask for the identity of the current transaction.
+	 * @param connection a connection in a transaction
+	 * @return the identity, {@code null} if it has none or cannot be replaced
+	 * @throws SQLException if the statement failed
+	 */
+	@Nullable String transactionId(Connection connection) throws SQLException {
+		String query = this.dialect.transactionId();
+		if (query == null) {
+			return null;
+		}
+		try (PreparedStatement statement = prepare(connection, query); ResultSet rows = statement.executeQuery()) {
+			return rows.next() ? rows.getString(1) : null;
+		}
+	}
+
+	/**
+	 * Look whether the table is there.
+	 * @param connection any connection
+	 * @throws SQLException if it is not, or cannot be read
+	 */
+	void verify(Connection connection) throws SQLException {
+		query(connection, COLUMNS + this.name + " WHERE resource_key = ?", List.of(""));
+	}
+
+	private Map<String, FencingToken> query(Connection connection, String sql, List<String> keys) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, sql)) {
+			setKeys(statement, keys);
+			Map<String, FencingToken> result = new HashMap<>();
+			try (ResultSet rows = statement.executeQuery()) {
+				while (rows.next()) {
+					result.put(rows.getString(1), new FencingToken(rows.getLong(2), rows.getString(3)));
+				}
+			}
+			return result;
+		}
+	}
+
+	private static void setKeys(PreparedStatement statement, List<String> keys) throws SQLException {
+		for (int i = 0; i < keys.size(); i++) {
+			statement.setString(i + 1, keys.get(i));
+		}
+	}
+
+	private PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+		PreparedStatement statement = connection.prepareStatement(sql);
+		statement.setQueryTimeout(this.timeoutSeconds);
+		return statement;
+	}
+
+	private static String in(Collection<? extends HeldResource> held) {
+		return " WHERE resource_key IN (" + String.join(", ", Collections.nCopies(held.size(), "?")) + ")";
+	}
+
+	private static List<String> keys(Collection<? extends HeldResource> held) {
+		return held.stream().map((one) -> one.getResource().getKey()).toList();
+	}
+
+}

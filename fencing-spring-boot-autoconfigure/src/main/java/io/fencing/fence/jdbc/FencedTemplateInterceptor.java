@@ -1,0 +1,71 @@
+package io.fencing.fence.jdbc;
+
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+import javax.sql.DataSource;
+
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.Advised;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * Sends what goes through a {@link JdbcTemplate} by the fence of its data source. The
+ * template's own calls of itself do not come here a second time. Thread-safe.
+ */
+final class FencedTemplateInterceptor implements MethodInterceptor {
+
+	private static final Set<String> STATEMENTS = names(JdbcOperations.class);
+
+	private static final Set<String> KNOWN = names(JdbcTemplate.class);
+
+	private final Supplier<JdbcFences> fences;
+
+	private final FencedStatements statements;
+
+	FencedTemplateInterceptor(Supplier<JdbcFences> fences, FencedStatements statements) {
+		this.fences = fences;
+		this.statements = statements;
+	}
+
+	/**
+	 * Whether an object is a template with such an interceptor.
+	 * @param template the object
+	 * @return whether it is
+	 */
+	static boolean isPresent(Object template) {
+		return template instanceof Advised advised && Arrays.stream(advised.getAdvisors())
+			.anyMatch((advisor) -> advisor.getAdvice() instanceof FencedTemplateInterceptor);
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		if (!(invocation.getThis() instanceof JdbcTemplate template) || !sends(invocation.getMethod().getName())) {
+			return invocation.proceed();
+		}
+		DataSource dataSource = template.getDataSource();
+		JdbcFence fence = this.fences.get().find(dataSource);
+		if (fence == null || dataSource == null) {
+			return invocation.proceed();
+		}
+		TemplateStatement statement = TemplateStatement.of(invocation.getMethod().getName(), invocation.getArguments());
+		return this.statements.execute(fence, dataSource, statement, invocation::proceed);
+	}
+
+	private static boolean sends(String method) {
+		// what a subclass adds may send anything
+		return STATEMENTS.contains(method) || !KNOWN.contains(method);
+	}
+
+	private static Set<String> names(Class<?> type) {
+		return Arrays.stream(type.getMethods()).map(Method::getName).collect(Collectors.toUnmodifiableSet());
+	}
+
+}

@@ -1,0 +1,144 @@
+package io.fencing.fence.jdbc;
+
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import io.fencing.InvalidFencedOperationException;
+import io.fencing.LeaseLostException;
+import io.fencing.RejectionReason;
+import io.fencing.context.OperationContext;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Takes a hold in every new transaction that an operation begins on a fenced data source,
+ * whichever API then uses it. One instance for each transaction manager. Thread-safe.
+ *
+ * <p>
+ * Where refusals are thrown: a lost lease in {@code beforeBegin}, before there is a
+ * connection; everything else in {@code beforeCommit}, since an exception in
+ * {@code afterBegin} would leak the connection.
+ */
+final class HoldingTransactionListener implements TransactionExecutionListener {
+
+	private final TransactionManager manager;
+
+	private final Supplier<JdbcFences> fences;
+
+	HoldingTransactionListener(TransactionManager manager, Supplier<JdbcFences> fences) {
+		this.manager = manager;
+		this.fences = fences;
+	}
+
+	@Override
+	public void beforeBegin(TransactionExecution transaction) {
+		OperationContext context = OperationContext.getEnforced();
+		JdbcFence fence = (context != null && !transaction.isNested()) ? fence() : null;
+		if (context != null && fence != null) {
+			checkHeld(context, fence);
+		}
+	}
+
+	static void checkHeld(OperationContext context, JdbcFence fence) {
+		try {
+			context.checkHeld();
+		}
+		catch (LeaseLostException ex) {
+			fence.rejected(context, RejectionReason.LOST);
+			throw context.refuse(ex);
+		}
+	}
+
+	@Override
+	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
+		OperationContext context = OperationContext.getEnforced();
+		if (context == null || transaction.isNested() || beginFailure != null) {
+			return;
+		}
+		JdbcFence fence = fence();
+		if (fence == null) {
+			return;
+		}
+		ConnectionHolder holder = holder(fence.getDataSource());
+		if (holder != null) {
+			TransactionHold.begin(fence, holder, context, transaction.isReadOnly());
+		}
+		else {
+			refuse(context, fence);
+		}
+	}
+
+	private static void refuse(OperationContext context, JdbcFence fence) {
+		fence.rejected(context, RejectionReason.UNFENCED);
+		InvalidFencedOperationException refusal = context
+			.refuse(new InvalidFencedOperationException(context.getOperation(), null,
+					"a transaction on storage '" + fence.getStorage()
+							+ "' cannot be fenced, since it exposes no JDBC connection",
+					"give its transaction manager a dialect that does, such as that of the HibernateJpaVendorAdapter"));
+		if (TransactionSynchronizationManager.isSynchronizationActive()) {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void beforeCommit(boolean readOnly) {
+					throw refusal;
+				}
+
+			});
+		}
+	}
+
+	@Override
+	public void beforeCommit(TransactionExecution transaction) {
+		ConnectionHolder holder = transaction.isNested() ? null : holder();
+		if (holder != null) {
+			TransactionHold hold = TransactionHold.find(holder);
+			if (hold != null) {
+				hold.verify();
+			}
+			CompletingTransactions.add(holder);
+		}
+	}
+
+	@Override
+	public void afterCommit(TransactionExecution transaction, @Nullable Throwable commitFailure) {
+		completed(transaction);
+	}
+
+	@Override
+	public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
+		completed(transaction);
+	}
+
+	private void completed(TransactionExecution transaction) {
+		ConnectionHolder holder = transaction.isNested() ? null : holder();
+		if (holder != null) {
+			CompletingTransactions.remove(holder);
+			TransactionHold hold = TransactionHold.find(holder);
+			if (hold != null) {
+				hold.release();
+			}
+		}
+	}
+
+	private @Nullable JdbcFence fence() {
+		return this.fences.get().find(ManagedDataSources.find(this.manager));
+	}
+
+	private @Nullable ConnectionHolder holder() {
+		DataSource dataSource = ManagedDataSources.find(this.manager);
+		return (dataSource != null) ? holder(dataSource) : null;
+	}
+
+	private static @Nullable ConnectionHolder holder(DataSource dataSource) {
+		return (TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder) ? holder
+				: null;
+	}
+
+}

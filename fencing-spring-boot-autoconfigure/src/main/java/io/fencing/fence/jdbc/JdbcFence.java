@@ -1,0 +1,198 @@
+package io.fencing.fence.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import javax.sql.DataSource;
+
+import io.fencing.FencingListeners;
+import io.fencing.FencingToken;
+import io.fencing.HeldResource;
+import io.fencing.InvalidFencedOperationException;
+import io.fencing.Observation;
+import io.fencing.RejectionReason;
+import io.fencing.StaleTokenException;
+import io.fencing.context.OperationContext;
+import io.fencing.fence.Fence;
+import io.fencing.jdbc.DatabaseDialect;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * The fence of one relational database: one row for each resource in a table next to the
+ * protected data. Claims are transactions of their own; holds are locks in the
+ * transactions of the application, taken by {@link HoldingTransactionListener} and
+ * {@link FencedStatements}. Thread-safe.
+ */
+public final class JdbcFence implements Fence {
+
+	private static final SQLExceptionSubclassTranslator TRANSLATOR = new SQLExceptionSubclassTranslator();
+
+	private final @Nullable String name;
+
+	private final DataSource dataSource;
+
+	private final JdbcFenceSettings settings;
+
+	private final FencingListeners listeners;
+
+	private final FenceClaim claim;
+
+	private final FenceHold hold = new FenceHold(this);
+
+	private final JoinableTransactions joinable = new JoinableTransactions(this);
+
+	private final OwnTransactions ownTransactions;
+
+	private volatile @Nullable FenceTable table;
+
+	/**
+	 * Create a fence. The database is not contacted before the first claim.
+	 * @param name the low-cardinality name of the storage, {@code null} for that of its
+	 * dialect
+	 * @param dataSource the very object that transactions are bound to
+	 * @param settings the settings
+	 * @param listeners told of admissions and rejections
+	 */
+	public JdbcFence(@Nullable String name, DataSource dataSource, JdbcFenceSettings settings,
+			FencingListeners listeners) {
+		this.name = name;
+		this.dataSource = ManagedDataSources.unwrap(dataSource);
+		this.settings = settings;
+		this.listeners = listeners;
+		this.claim = new FenceClaim(this);
+		this.ownTransactions = new OwnTransactions(this);
+	}
+
+	@Override
+	public String getStorage() {
+		FenceTable table = this.table;
+		if (this.name != null) {
+			return this.name;
+		}
+		return (table != null) ? table.getDialect().getStorage() : "jdbc";
+	}
+
+	/**
+	 * The data source whose database is fenced.
+	 * @return the data source that transactions are bound to
+	 */
+	public DataSource getDataSource() {
+		return this.dataSource;
+	}
+
+	JdbcFenceSettings getSettings() {
+		return this.settings;
+	}
+
+	FencingListeners getListeners() {
+		return this.listeners;
+	}
+
+	@Override
+	public @Nullable CallerTransaction inspect(String operation, boolean ownTransaction) {
+		return this.joinable.inspect(operation, ownTransaction);
+	}
+
+	@Override
+	public void claim(OperationContext context) {
+		this.claim.claim(context);
+	}
+
+	@Override
+	public Observation observe(OperationContext context) {
+		// never takes a second connection from the pool while the thread has one
+		return TransactionSynchronizationManager.hasResource(this.dataSource) ? Observation.UNKNOWN
+				: this.claim.observe(context);
+	}
+
+	/**
+	 * Check that the fence table is there and can be read.
+	 * @throws InvalidFencedOperationException if the table is missing or the database
+	 * cannot be fenced
+	 * @throws DataAccessException if the database cannot be asked
+	 */
+	public void verify() {
+		this.claim.verify();
+	}
+
+	FenceHold hold() {
+		return this.hold;
+	}
+
+	OwnTransactions ownTransactions() {
+		return this.ownTransactions;
+	}
+
+	/**
+	 * The fence table, in the dialect of the database behind a connection.
+	 * @param connection any connection of the data source
+	 * @return the table
+	 * @throws SQLException if the database does not tell what it is
+	 * @throws InvalidFencedOperationException if it cannot be fenced
+	 */
+	FenceTable table(Connection connection) throws SQLException {
+		FenceTable table = this.table;
+		if (table == null) {
+			DatabaseDialect dialect = this.settings.dialect();
+			if (dialect == null) {
+				dialect = DatabaseDialect.of(getStorage(), connection.getMetaData().getDatabaseProductName());
+			}
+			table = new FenceTable(dialect, this.settings.table(), this.settings.admissionTimeout());
+			this.table = table;
+		}
+		return table;
+	}
+
+	/**
+	 * The dialect.
+	 * @return the dialect, {@code null} before the first claim
+	 */
+	@Nullable DatabaseDialect getDialect() {
+		FenceTable table = this.table;
+		return (table != null) ? table.getDialect() : this.settings.dialect();
+	}
+
+	boolean sharesLocks() {
+		DatabaseDialect dialect = getDialect();
+		return dialect != null && dialect.sharesLocks();
+	}
+
+	void admitted(OperationContext context, Duration took) {
+		this.listeners.onAdmitted(context.getOperation(), getStorage(), took);
+	}
+
+	void rejected(OperationContext context, RejectionReason reason) {
+		this.listeners.onRejected(context.getOperation(), getStorage(), reason);
+	}
+
+	StaleTokenException refusal(OperationContext context, HeldResource held, RejectionReason reason,
+			@Nullable FencingToken stored) {
+		rejected(context, reason);
+		return new StaleTokenException(context.getOperation(), held, getStorage(), reason,
+				(stored != null) ? stored.value() : null);
+	}
+
+	/**
+	 * Translate a failure that says nothing about the token.
+	 * @param task what was tried
+	 * @param ex the failure
+	 * @return the exception to throw
+	 */
+	RuntimeException translate(String task, SQLException ex) {
+		DatabaseDialect dialect = getDialect();
+		if (dialect != null && dialect.isMissingTable(ex)) {
+			return new InvalidFencedOperationException("Table '" + this.settings.table() + "' of storage '"
+					+ getStorage() + "' is missing; run the statements of 'classpath:" + dialect.getSchemaScript()
+					+ "' in your migrations, or set 'fencing.jdbc.initialize-schema=always'", ex);
+		}
+		DataAccessException translated = TRANSLATOR.translate("Fence " + task, null, ex);
+		return (translated != null) ? translated : new UncategorizedSQLException("Fence " + task, null, ex);
+	}
+
+}

@@ -1,0 +1,76 @@
+package io.fencing.fence.jdbc;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import io.fencing.InvalidFencedOperationException;
+import io.fencing.fence.UnfencedWrites;
+import io.fencing.jdbc.DatabaseDialect;
+import io.fencing.jdbc.TableName;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a JDBC fence works. Immutable.
+ *
+ * @param table the fence table
+ * @param dialect the dialect, {@code null} to recognise it at first use
+ * @param admissionTimeout the longest time that a claim tries to get past transactions
+ * that keep a fence locked
+ * @param retention how long the fence remembers a token, at least 24 hours
+ * @param joinedTransactions what happens to an operation called inside a transaction
+ * @param unfencedWrites what happens to writes outside of operations
+ * @param writingFunctions names of functions that write although a SELECT calls them
+ * @param unfencedStatements beginnings of statements that are sent as they are, without a
+ * transaction and without a hold, such as {@code VACUUM}
+ */
+public record JdbcFenceSettings(TableName table, @Nullable DatabaseDialect dialect, Duration admissionTimeout,
+		Duration retention, JoinedTransactions joinedTransactions, UnfencedWrites unfencedWrites,
+		Set<String> writingFunctions, List<String> unfencedStatements) {
+
+	/**
+	 * The name of the fence table.
+	 */
+	public static final String DEFAULT_TABLE = "fencing_fence";
+
+	/**
+	 * Functions of PostgreSQL and H2 that run other statements or change data.
+	 */
+	public static final Set<String> DEFAULT_WRITING_FUNCTIONS = Set.of("SETVAL", "DBLINK", "DBLINK_EXEC",
+			"QUERY_TO_XML", "LO_CREATE", "LO_CREAT", "LO_FROM_BYTEA", "LO_IMPORT", "LO_PUT", "LO_UNLINK", "LOWRITE",
+			"PG_NOTIFY", "CSVWRITE", "FILE_WRITE", "LINK_SCHEMA");
+
+	private static final Duration MINIMUM_RETENTION = Duration.ofHours(24);
+
+	/**
+	 * Create settings.
+	 * @throws InvalidFencedOperationException if a duration is out of range
+	 */
+	public JdbcFenceSettings {
+		if (admissionTimeout.isNegative()) {
+			throw new InvalidFencedOperationException("The admission timeout must not be negative, but is '"
+					+ admissionTimeout + "'; set 'fencing.jdbc.admission-timeout'");
+		}
+		if (retention.compareTo(MINIMUM_RETENTION) < 0) {
+			throw new InvalidFencedOperationException("The retention of fences must be at least 24 hours, but is '"
+					+ retention + "'; set 'fencing.jdbc.retention'");
+		}
+		writingFunctions = writingFunctions.stream()
+			.map((name) -> name.toUpperCase(Locale.ROOT))
+			.collect(Collectors.toUnmodifiableSet());
+		unfencedStatements = List.copyOf(unfencedStatements);
+	}
+
+	/**
+	 * The defaults.
+	 * @return the settings of an application that sets none
+	 */
+	public static JdbcFenceSettings defaults() {
+		return new JdbcFenceSettings(new TableName(null, DEFAULT_TABLE), null, Duration.ofSeconds(3),
+				Duration.ofDays(7), JoinedTransactions.SAFE, UnfencedWrites.ALLOW, DEFAULT_WRITING_FUNCTIONS,
+				List.of());
+	}
+
+}

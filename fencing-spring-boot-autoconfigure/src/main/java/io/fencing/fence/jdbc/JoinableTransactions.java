@@ -1,0 +1,118 @@
+package io.fencing.fence.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+import io.fencing.InvalidFencedOperationException;
+import io.fencing.context.OperationContext;
+import io.fencing.fence.Fence.CallerTransaction;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Looks at the entry of an operation at what the thread has open on the storage, and
+ * refuses what would let the operation read data older than its lease: the snapshot of a
+ * transaction, or entities that a persistence context already manages. Thread-safe.
+ */
+final class JoinableTransactions {
+
+	private static final String REMEDY = "call the operation outermost, give its method its own transaction with "
+			+ "'propagation = REQUIRES_NEW'";
+
+	private final JdbcFence fence;
+
+	JoinableTransactions(JdbcFence fence) {
+		this.fence = fence;
+	}
+
+	/**
+	 * Look at what is open.
+	 * @param operation the name of the operation
+	 * @param ownTransaction whether it runs outside the active transaction
+	 * @return the transaction to join, {@code null} if there is none
+	 * @throws InvalidFencedOperationException if the operation would read old data
+	 */
+	@Nullable CallerTransaction inspect(String operation, boolean ownTransaction) {
+		ConnectionHolder holder = active();
+		if (holder != null && ownTransaction) {
+			return null;
+		}
+		String problem = PersistenceContexts.findProblem(this.fence.getDataSource(), holder != null);
+		if (problem != null) {
+			throw refuse(operation, problem, REMEDY + ", or clear the persistence context before the call; "
+					+ "for web requests set 'spring.jpa.open-in-view=false'");
+		}
+		if (holder == null) {
+			return null;
+		}
+		if (CompletingTransactions.contains(holder)) {
+			throw refuse(operation, "the transaction around it has already been committed or is about to be", REMEDY);
+		}
+		if (this.fence.getSettings().joinedTransactions() == JoinedTransactions.REJECT) {
+			throw refuse(operation, "a transaction is active around it and 'fencing.joined-transactions' is 'reject'",
+					REMEDY);
+		}
+		if (isolation(holder) != Connection.TRANSACTION_READ_COMMITTED) {
+			throw refuse(operation, "the snapshot of the transaction around it may be older than the operation's lease",
+					REMEDY + ", or run the transaction around it at READ_COMMITTED");
+		}
+		return new JoinedTransaction(holder);
+	}
+
+	private @Nullable ConnectionHolder active() {
+		try {
+			return BoundTransactions.find(this.fence.getDataSource());
+		}
+		catch (SQLException ex) {
+			throw this.fence.translate("inspection", ex);
+		}
+	}
+
+	private int isolation(ConnectionHolder holder) {
+		try {
+			return holder.getConnection().getTransactionIsolation();
+		}
+		catch (SQLException ex) {
+			throw this.fence.translate("inspection", ex);
+		}
+	}
+
+	private InvalidFencedOperationException refuse(String operation, String problem, String remedy) {
+		return new InvalidFencedOperationException(operation, null,
+				problem + " (storage '" + this.fence.getStorage() + "')", remedy);
+	}
+
+	/**
+	 * A transaction that was there before the operation.
+	 */
+	private final class JoinedTransaction implements CallerTransaction {
+
+		private final ConnectionHolder holder;
+
+		JoinedTransaction(ConnectionHolder holder) {
+			this.holder = holder;
+		}
+
+		@Override
+		public void hold(OperationContext context) {
+			TransactionHold.join(JoinableTransactions.this.fence, this.holder, context);
+		}
+
+		@Override
+		public void afterCompletion(Runnable callback) {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCompletion(int status) {
+					callback.run();
+				}
+
+			});
+		}
+
+	}
+
+}

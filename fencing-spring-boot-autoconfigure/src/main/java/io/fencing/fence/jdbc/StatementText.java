@@ -1,0 +1,132 @@
+package io.fencing.fence.jdbc;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * What can be told from the text of a statement. Careful rather than clever: what is not
+ * plainly a read counts as a write, even if a word such as {@code UPDATE} only stands in
+ * a literal or a comment. Immutable.
+ */
+final class StatementText {
+
+	private static final Set<String> READS = Set.of("SELECT", "VALUES", "SHOW", "WITH");
+
+	private static final Set<String> WRITES = Set.of("INSERT", "UPDATE", "DELETE", "MERGE", "CALL", "INTO");
+
+	private static final Set<String> TRANSACTION_CONTROL = Set.of("COMMIT", "END", "ABORT", "BEGIN", "START",
+			"ROLLBACK");
+
+	// their bodies contain other statements
+	private static final Set<String> BODIES = Set.of("CREATE", "ALTER", "DO");
+
+	private final List<List<String>> statements;
+
+	/**
+	 * Read a text.
+	 * @param sql the text, of one or several statements
+	 */
+	StatementText(String sql) {
+		this.statements = split(sql);
+	}
+
+	private static List<List<String>> split(String sql) {
+		List<List<String>> statements = new ArrayList<>();
+		List<String> words = new ArrayList<>();
+		int at = 0;
+		while (at < sql.length()) {
+			char c = sql.charAt(at);
+			int end = at + 1;
+			if (words.isEmpty() && isComment(sql, at)) {
+				end = endOfComment(sql, at);
+			}
+			else if (Character.isJavaIdentifierStart(c)) {
+				while (end < sql.length() && Character.isJavaIdentifierPart(sql.charAt(end))) {
+					end++;
+				}
+				words.add(sql.substring(at, end).toUpperCase(Locale.ROOT));
+			}
+			else if (c == ';' && !words.isEmpty()) {
+				statements.add(words);
+				words = new ArrayList<>();
+			}
+			at = end;
+		}
+		if (!words.isEmpty()) {
+			statements.add(words);
+		}
+		return statements;
+	}
+
+	private static boolean isComment(String sql, int at) {
+		return sql.startsWith("--", at) || sql.startsWith("/*", at);
+	}
+
+	// words of a nested comment count as words of the statement: careful enough
+	private static int endOfComment(String sql, int at) {
+		boolean line = sql.charAt(at) == '-';
+		int end = sql.indexOf(line ? "\n" : "*/", at + 2);
+		return (end < 0) ? sql.length() : end + (line ? 1 : 2);
+	}
+
+	/**
+	 * Whether it is one statement that plainly changes nothing.
+	 * @param writingFunctions functions that write, in upper case
+	 * @return whether it is a read
+	 */
+	boolean isPlainRead(Set<String> writingFunctions) {
+		return this.statements.size() == 1 && READS.contains(first().get(0))
+				&& first().stream().noneMatch((word) -> WRITES.contains(word) || writingFunctions.contains(word));
+	}
+
+	/**
+	 * Whether it ends or begins a transaction by itself.
+	 * @return whether it does
+	 */
+	boolean controlsTransaction() {
+		if (this.statements.isEmpty() || BODIES.contains(first().get(0))) {
+			return false;
+		}
+		return this.statements.stream()
+			.anyMatch((words) -> (TRANSACTION_CONTROL.contains(words.get(0)) && !rollsBackToSavepoint(words))
+					|| (words.get(0).equals("PREPARE") && words.size() > 1 && words.get(1).equals("TRANSACTION")));
+	}
+
+	/**
+	 * Whether it rolls back to a savepoint.
+	 * @return whether it does
+	 */
+	boolean rollsBackToSavepoint() {
+		return this.statements.stream().anyMatch(StatementText::rollsBackToSavepoint);
+	}
+
+	private static boolean rollsBackToSavepoint(List<String> words) {
+		return words.get(0).equals("ROLLBACK") && words.contains("TO");
+	}
+
+	/**
+	 * Whether it begins with the given words.
+	 * @param beginning the words, separated by spaces
+	 * @return whether it does
+	 */
+	boolean startsWith(String beginning) {
+		List<String> words = List.of(beginning.trim().toUpperCase(Locale.ROOT).split("\\s+"));
+		return this.statements.size() == 1 && first().size() >= words.size()
+				&& first().subList(0, words.size()).equals(words);
+	}
+
+	/**
+	 * The words of each statement.
+	 * @return the words, in upper case; no statement is empty
+	 */
+	List<List<String>> words() {
+		return this.statements;
+	}
+
+	private List<String> first() {
+		return this.statements.get(0);
+	}
+
+}

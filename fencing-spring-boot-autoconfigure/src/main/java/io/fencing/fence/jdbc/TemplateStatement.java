@@ -1,0 +1,124 @@
+package io.fencing.fence.jdbc;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.fencing.jdbc.DatabaseDialect;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.SqlProvider;
+import org.springframework.util.ConcurrentLruCache;
+
+/**
+ * One call of a template: the statements that it sends, as far as it tells. Immutable.
+ */
+final class TemplateStatement {
+
+	private static final ConcurrentLruCache<String, StatementText> TEXTS = new ConcurrentLruCache<>(512,
+			StatementText::new);
+
+	private final @Nullable List<StatementText> texts;
+
+	private final String method;
+
+	private TemplateStatement(@Nullable List<StatementText> texts, String method) {
+		this.texts = texts;
+		this.method = method;
+	}
+
+	/**
+	 * Read a call of {@link org.springframework.jdbc.core.JdbcOperations}, where the text
+	 * is the first argument or provided by it.
+	 * @param method the name of the method
+	 * @param arguments the arguments
+	 * @return the statement
+	 */
+	static TemplateStatement of(String method, @Nullable Object[] arguments) {
+		Object first = (arguments.length > 0) ? arguments[0] : null;
+		List<StatementText> texts = null;
+		if (first instanceof String sql) {
+			texts = List.of(TEXTS.get(sql));
+		}
+		else if (first instanceof String[] batch) {
+			texts = new ArrayList<>();
+			for (String sql : batch) {
+				texts.add(TEXTS.get(sql));
+			}
+		}
+		else if (first instanceof SqlProvider provider && provider.getSql() != null) {
+			texts = List.of(TEXTS.get(provider.getSql()));
+		}
+		return new TemplateStatement(texts, method);
+	}
+
+	/**
+	 * A statement of a client that tells its text.
+	 * @param sql the text
+	 * @param method the name of the method that sends it
+	 * @return the statement
+	 */
+	static TemplateStatement ofClient(String sql, String method) {
+		return new TemplateStatement(List.of(TEXTS.get(sql)), method);
+	}
+
+	boolean isStream() {
+		return this.method.equals("queryForStream") || this.method.equals("stream");
+	}
+
+	/**
+	 * Whether it plainly changes nothing.
+	 * @param fence the fence
+	 * @return whether it is a read; {@code false} if its text is not known
+	 */
+	boolean isPlainRead(JdbcFence fence) {
+		return this.texts != null
+				&& this.texts.stream().allMatch((text) -> text.isPlainRead(fence.getSettings().writingFunctions()));
+	}
+
+	/**
+	 * Whether the settings let it pass without a hold.
+	 * @param fence the fence
+	 * @return whether they do
+	 */
+	boolean isUnfenced(JdbcFence fence) {
+		List<String> beginnings = fence.getSettings().unfencedStatements();
+		return this.texts != null && !beginnings.isEmpty()
+				&& this.texts.stream().allMatch((text) -> beginnings.stream().anyMatch(text::startsWith));
+	}
+
+	/**
+	 * Whether it ends a transaction that it is sent in.
+	 * @param fence the fence
+	 * @return whether it does
+	 */
+	boolean endsTransaction(JdbcFence fence) {
+		DatabaseDialect dialect = fence.getDialect();
+		return this.texts != null && this.texts.stream()
+			.anyMatch((text) -> text.controlsTransaction() || (dialect != null
+					&& text.words().stream().anyMatch((words) -> dialect.commitsImplicitly(words.get(0)))));
+	}
+
+	/**
+	 * Whether it is refused inside a transaction.
+	 * @param fence the fence
+	 * @return whether it is
+	 */
+	boolean refusesTransaction(JdbcFence fence) {
+		DatabaseDialect dialect = fence.getDialect();
+		return this.texts != null && dialect != null
+				&& this.texts.stream().anyMatch((text) -> text.words().stream().anyMatch(dialect::refusesTransaction));
+	}
+
+	/**
+	 * Whether a hold may be gone after it.
+	 * @return whether it may
+	 */
+	boolean mayUndoHold() {
+		if (this.texts == null) {
+			// a callback that has the connection may roll it back
+			return this.method.equals("execute");
+		}
+		return this.texts.stream().anyMatch(StatementText::rollsBackToSavepoint);
+	}
+
+}

@@ -1,0 +1,250 @@
+package io.fencing.fence.jdbc;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+import io.fencing.FencedResource;
+import io.fencing.FencingException;
+import io.fencing.HeldResource;
+import io.fencing.InvalidFencedOperationException;
+import io.fencing.RejectionReason;
+import io.fencing.context.OperationContext;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * What one transaction holds, or the refusal that it must not get past. Bound to the
+ * thread under the transaction's {@link ConnectionHolder}, so that it is found again when
+ * a suspended transaction is resumed. Not thread-safe, like the transaction.
+ */
+final class TransactionHold implements TransactionSynchronization {
+
+	private final JdbcFence fence;
+
+	private final ConnectionHolder holder;
+
+	private final boolean readOnly;
+
+	// nothing in the transaction came before the hold, so no savepoint lies before it
+	private final boolean first;
+
+	private final SortedMap<FencedResource, HeldResource> held = new TreeMap<>();
+
+	private OperationContext context;
+
+	private @Nullable FencingException refusal;
+
+	private @Nullable String transactionId;
+
+	private boolean undone;
+
+	private TransactionHold(JdbcFence fence, ConnectionHolder holder, OperationContext context, boolean readOnly,
+			boolean first) {
+		this.fence = fence;
+		this.holder = holder;
+		this.context = context;
+		this.readOnly = readOnly;
+		this.first = first;
+	}
+
+	/**
+	 * Hold everything that the operation must hold in a transaction that has just begun.
+	 * Never throws a refusal: the transaction manager would lose the connection. The
+	 * refusal is recorded and stops the next statement and the commit.
+	 * @param fence the fence
+	 * @param holder the transaction's connection
+	 * @param context the operation
+	 * @param readOnly whether the transaction was declared read-only
+	 */
+	static void begin(JdbcFence fence, ConnectionHolder holder, OperationContext context, boolean readOnly) {
+		TransactionHold hold = new TransactionHold(fence, holder, context, readOnly, true);
+		hold.bind();
+		try {
+			checkSynchronization(fence, context);
+			hold.take(context, context.getAllHeld());
+		}
+		catch (FencingException ex) {
+			hold.refusal = context.refuse(ex);
+		}
+	}
+
+	private static void checkSynchronization(JdbcFence fence, OperationContext context) {
+		if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+			fence.rejected(context, RejectionReason.UNFENCED);
+			throw new InvalidFencedOperationException(context.getOperation(), null,
+					"a transaction on storage '" + fence.getStorage()
+							+ "' cannot be fenced, since its transaction manager has synchronization switched off",
+					"leave 'transactionSynchronization' at its default");
+		}
+	}
+
+	/**
+	 * Hold what the operation itself has claimed in a transaction that was there before.
+	 * @param fence the fence
+	 * @param holder the transaction's connection
+	 * @param context the operation
+	 */
+	static void join(JdbcFence fence, ConnectionHolder holder, OperationContext context) {
+		TransactionHold hold = find(holder);
+		if (hold == null) {
+			hold = new TransactionHold(fence, holder, context,
+					TransactionSynchronizationManager.isCurrentTransactionReadOnly(), false);
+			hold.bind();
+		}
+		hold.throwRefusal(context);
+		try {
+			hold.take(context, context.getAllHeld());
+		}
+		catch (FencingException ex) {
+			throw context.refuse(ex);
+		}
+	}
+
+	/**
+	 * The hold of a transaction.
+	 * @param holder the transaction's connection
+	 * @return the hold, or {@code null} if it was begun outside of any operation
+	 */
+	static @Nullable TransactionHold find(ConnectionHolder holder) {
+		return (TransactionSynchronizationManager.getResource(holder) instanceof TransactionHold hold) ? hold : null;
+	}
+
+	private void bind() {
+		TransactionSynchronizationManager.bindResource(this.holder, this);
+		if (TransactionSynchronizationManager.isSynchronizationActive()) {
+			TransactionSynchronizationManager.registerSynchronization(this);
+		}
+	}
+
+	private void take(OperationContext context, Collection<HeldResource> resources) {
+		if (resources.isEmpty()) {
+			return;
+		}
+		String current = this.fence.hold().take(context, resources, this.holder, this.readOnly, this::restsOnOuter);
+		if (this.transactionId != null && !this.transactionId.equals(current)) {
+			throw replaced();
+		}
+		this.transactionId = current;
+		resources.forEach((one) -> this.held.put(one.getResource(), one));
+		this.context = context;
+		context.meetFence();
+	}
+
+	// for databases without shared locks; the outer transaction is asked again, since it
+	// may have lost its lock while its owner goes on
+	private boolean restsOnOuter(HeldResource resource) {
+		for (Object bound : TransactionSynchronizationManager.getResourceMap().values()) {
+			if (bound instanceof TransactionHold outer && outer != this && outer.covers(this.fence, resource)) {
+				this.fence.hold().take(outer.context, List.of(resource), outer.holder, false, (other) -> false);
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private boolean covers(JdbcFence fence, HeldResource resource) {
+		return this.fence == fence && this.refusal == null && covers(resource);
+	}
+
+	private boolean covers(HeldResource resource) {
+		HeldResource own = this.held.get(resource.getResource());
+		return own != null && own.getToken().equals(resource.getToken());
+	}
+
+	private FencingException replaced() {
+		return this.fence.refusal(this.context, this.held.values().iterator().next(), RejectionReason.REPLACED, null);
+	}
+
+	/**
+	 * Check before a statement that the transaction may still be used.
+	 * @param context the operation that sends the statement
+	 * @throws FencingException if it was refused, or does not hold all that the operation
+	 * must hold
+	 */
+	void check(OperationContext context) {
+		throwRefusal(context);
+		if (context != this.context && !context.getAllHeld().stream().allMatch(this::covers)) {
+			throw context
+				.refuse(new InvalidFencedOperationException(context.getOperation(), null,
+						"it runs in a transaction on storage '" + this.fence.getStorage()
+								+ "' that was begun before it and that it has not joined",
+						"run it in a new transaction"));
+		}
+		if (this.undone) {
+			takeAgain();
+		}
+	}
+
+	private void throwRefusal(OperationContext context) {
+		if (this.refusal != null) {
+			throw context.refuse(this.refusal);
+		}
+	}
+
+	private void takeAgain() {
+		try {
+			take(this.context, List.copyOf(this.held.values()));
+			this.undone = false;
+		}
+		catch (FencingException ex) {
+			this.refusal = this.context.refuse(ex);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Check before the commit that the fences are held, by equality and never by a claim.
+	 * Nothing is asked where the server cannot have let go of the hold.
+	 * @throws FencingException if the transaction must not commit
+	 */
+	void verify() {
+		throwRefusal(this.context);
+		if (this.undone || !this.first || !this.fence.sharesLocks()) {
+			takeAgain();
+		}
+	}
+
+	/**
+	 * Note that the hold may have been undone, as by a roll back to a savepoint.
+	 */
+	void undone() {
+		this.undone = true;
+	}
+
+	/**
+	 * Note that the server has rolled the transaction back, whatever the application
+	 * does.
+	 */
+	void replace() {
+		this.refusal = replaced();
+	}
+
+	/**
+	 * Forget the hold, since the transaction has ended.
+	 */
+	void release() {
+		TransactionSynchronizationManager.unbindResourceIfPossible(this.holder);
+	}
+
+	@Override
+	public void savepointRollback(Object savepoint) {
+		undone();
+	}
+
+	@Override
+	public void beforeCommit(boolean readOnly) {
+		// repeated by the listener, where the transaction manager has one
+		verify();
+	}
+
+	@Override
+	public void afterCompletion(int status) {
+		release();
+	}
+
+}

@@ -1,0 +1,279 @@
+package io.fencing.lease;
+
+import java.time.Duration;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+import io.fencing.CoordinatorUnavailableException;
+import io.fencing.FencedResource;
+import io.fencing.LeaseNotAcquiredException;
+import io.fencing.lease.LeaseAnswer.Busy;
+import io.fencing.lease.LeaseAnswer.Granted;
+import io.fencing.lease.LeaseManager.LeaseTerms;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks for leases, and waits while somebody else has them. Thread-safe.
+ *
+ * <p>
+ * An attempt without an answer may have been granted all the same. It is repeated as the
+ * same owner while the wait lasts, which gives the same token; where no grant comes of
+ * it, it is abandoned in the background, so that a lease which nobody knows of does not
+ * keep others out until it expires.
+ */
+final class LeaseAcquirer {
+
+	private static final Logger logger = LoggerFactory.getLogger(LeaseAcquirer.class);
+
+	// the message of a release may get lost: look after this time at the latest
+	private static final Duration MAX_PAUSE = Duration.ofSeconds(1);
+
+	// bounds the rate of attempts while a lease is about to expire
+	private static final Duration MIN_PAUSE = Duration.ofMillis(5);
+
+	// bounds the rate of attempts that fail at once
+	private static final Duration FAILURE_PAUSE = Duration.ofMillis(100);
+
+	private static final int MAX_ABANDONED = 1_000;
+
+	private final LeaseCoordinator coordinator;
+
+	private final LocalQueue queue;
+
+	private final MonotonicClock clock;
+
+	private final Duration commandTimeout;
+
+	private final ThreadPoolExecutor background = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
+			new LinkedBlockingQueue<>(MAX_ABANDONED), new DaemonThreads("fencing-abandon-"),
+			new ThreadPoolExecutor.DiscardPolicy());
+
+	private volatile boolean closed;
+
+	/**
+	 * Create an acquirer.
+	 * @param coordinator the coordinator
+	 * @param clock the clock
+	 * @param commandTimeout the longest time to wait for one answer
+	 */
+	LeaseAcquirer(LeaseCoordinator coordinator, MonotonicClock clock, Duration commandTimeout) {
+		this.coordinator = coordinator;
+		this.queue = new LocalQueue(coordinator, clock);
+		this.clock = clock;
+		this.commandTimeout = commandTimeout;
+	}
+
+	/**
+	 * Start the wait of one invocation.
+	 * @param terms the terms
+	 * @param owner the id of the invocation
+	 * @return what to acquire its resources with, on the same thread
+	 */
+	Wait start(LeaseTerms terms, String owner) {
+		return new Wait(terms, owner);
+	}
+
+	/**
+	 * Refuse everything from now on, those that wait included.
+	 */
+	void close() {
+		this.closed = true;
+		this.background.shutdown();
+	}
+
+	/**
+	 * Whether everything is refused.
+	 * @return whether it is closed
+	 */
+	boolean isClosed() {
+		return this.closed;
+	}
+
+	private void abandon(LeaseRequest request) {
+		this.background.execute(() -> {
+			try {
+				this.coordinator.abandon(request, this.commandTimeout);
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Operation '{}' on resource {}: what it may have been granted ends by its time",
+						request.operation(), request.resource(), ex);
+			}
+		});
+	}
+
+	private static Duration min(Duration one, Duration other) {
+		return (one.compareTo(other) < 0) ? one : other;
+	}
+
+	private static Duration max(Duration one, Duration other) {
+		return (one.compareTo(other) > 0) ? one : other;
+	}
+
+	/**
+	 * The wait of one invocation: all its resources, one after the other, as one owner.
+	 */
+	final class Wait {
+
+		private final LeaseTerms terms;
+
+		private final String owner;
+
+		private final long startedAt = LeaseAcquirer.this.clock.nanoTime();
+
+		// whether an attempt for the present resource went without an answer
+		private boolean undecided;
+
+		private Wait(LeaseTerms terms, String owner) {
+			this.terms = terms;
+			this.owner = owner;
+		}
+
+		/**
+		 * How long it has lasted.
+		 * @return the time since its start
+		 */
+		Duration getWaited() {
+			return Duration.ofNanos(LeaseAcquirer.this.clock.nanoTime() - this.startedAt);
+		}
+
+		private Duration getTimeLeft() {
+			return max(Duration.ZERO, this.terms.waitTime().minus(getWaited()));
+		}
+
+		/**
+		 * Acquire one resource.
+		 * @param resource the resource
+		 * @return the lease
+		 * @throws LeaseNotAcquiredException if it stayed leased to somebody else
+		 * @throws CoordinatorUnavailableException if there was no usable answer in time
+		 */
+		Lease acquire(FencedResource resource) {
+			LeaseRequest request = new LeaseRequest(this.terms.operation(), resource, this.owner,
+					this.terms.leaseTime());
+			this.undecided = false;
+			try {
+				return this.terms.waitTime().isZero() ? attemptOnce(request) : attemptInLine(request);
+			}
+			finally {
+				if (this.undecided) {
+					abandon(request);
+				}
+			}
+		}
+
+		private Lease attemptOnce(LeaseRequest request) {
+			Attempt attempt = attempt(request, LeaseAcquirer.this.commandTimeout.minus(getWaited()));
+			if (attempt.lease() == null) {
+				throw notAcquired(request.resource(), attempt.takenFor());
+			}
+			return attempt.lease();
+		}
+
+		private Lease attemptInLine(LeaseRequest request) {
+			FencedResource resource = request.resource();
+			try (LocalQueue.Line line = LeaseAcquirer.this.queue.join(resource)) {
+				try {
+					if (line.awaitTurn(getTimeLeft())) {
+						return attemptUntilGranted(request, line);
+					}
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+				Duration takenFor = line.getTakenFor();
+				throw (takenFor != null) ? notAcquired(resource, takenFor) : noAnswerToOthers(resource);
+			}
+		}
+
+		private Lease attemptUntilGranted(LeaseRequest request, LocalQueue.Line line) throws InterruptedException {
+			while (true) {
+				Duration timeout = min(LeaseAcquirer.this.commandTimeout, getTimeLeft());
+				try {
+					Attempt attempt = attempt(request, timeout);
+					line.noteTaken(attempt.takenFor());
+					if (attempt.lease() != null) {
+						return attempt.lease();
+					}
+					line.awaitRelease(min(getTimeLeft(), max(MIN_PAUSE, min(MAX_PAUSE, attempt.takenFor()))));
+					if (getTimeLeft().isZero()) {
+						throw notAcquired(request.resource(), line.getTakenFor());
+					}
+				}
+				catch (CoordinatorUnavailableException ex) {
+					pauseAfter(ex, timeout, line, request.resource());
+				}
+			}
+		}
+
+		private void pauseAfter(CoordinatorUnavailableException failure, Duration timeout, LocalQueue.Line line,
+				FencedResource resource) throws InterruptedException {
+			Duration takenFor = line.getTakenFor();
+			line.noteUnknown();
+			if (Thread.currentThread().isInterrupted() || LeaseAcquirer.this.closed) {
+				throw failure;
+			}
+			if (getTimeLeft().compareTo(FAILURE_PAUSE) > 0) {
+				TimeUnit.NANOSECONDS.sleep(FAILURE_PAUSE.toNanos());
+				return;
+			}
+			if (takenFor != null && timeout.compareTo(LeaseAcquirer.this.commandTimeout) < 0) {
+				// the end of the wait cut the last look short: what was seen before
+				// counts
+				LeaseNotAcquiredException notAcquired = notAcquired(resource, takenFor);
+				notAcquired.addSuppressed(failure);
+				throw notAcquired;
+			}
+			throw failure;
+		}
+
+		private Attempt attempt(LeaseRequest request, Duration timeout) {
+			if (LeaseAcquirer.this.closed) {
+				throw unavailable(request.resource(), "this application is shutting down");
+			}
+			boolean earlierUndecided = this.undecided;
+			this.undecided = true;
+			// before the request is sent, so that the local deadline is before the real
+			// one
+			long sentAt = LeaseAcquirer.this.clock.nanoTime();
+			LeaseAnswer answer = LeaseAcquirer.this.coordinator.tryAcquire(request, timeout);
+			if (answer instanceof Busy busy) {
+				// an earlier attempt may still be on its way
+				this.undecided = earlierUndecided;
+				return new Attempt(null, busy.remaining());
+			}
+			Lease lease = new Lease(request, ((Granted) answer).token(), sentAt, LeaseAcquirer.this.clock);
+			if (lease.isLost()) {
+				throw unavailable(request.resource(), "the grant arrived after its own end");
+			}
+			this.undecided = false;
+			return new Attempt(lease, request.leaseTime());
+		}
+
+		private LeaseNotAcquiredException notAcquired(FencedResource resource, @Nullable Duration takenFor) {
+			return new LeaseNotAcquiredException(this.terms.operation(), resource, getWaited(),
+					(takenFor != null) ? takenFor : Duration.ZERO);
+		}
+
+		private CoordinatorUnavailableException noAnswerToOthers(FencedResource resource) {
+			return unavailable(resource, "the thread that asked on behalf of this JVM got no answer from Redis");
+		}
+
+		private CoordinatorUnavailableException unavailable(FencedResource resource, String problem) {
+			return new CoordinatorUnavailableException(this.terms.operation(), resource, problem, null);
+		}
+
+	}
+
+	/**
+	 * What came of one attempt.
+	 *
+	 * @param lease the lease, {@code null} if somebody else has it
+	 * @param takenFor how long the resource is taken
+	 */
+	private record Attempt(@Nullable Lease lease, Duration takenFor) {
+	}
+
+}

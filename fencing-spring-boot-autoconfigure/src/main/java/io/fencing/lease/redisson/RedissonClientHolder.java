@@ -1,0 +1,111 @@
+package io.fencing.lease.redisson;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RedissonClient;
+
+/**
+ * The Redisson client, created on first use: creation costs a tenth of a second and more,
+ * and fails while Redis is down, so neither belongs in the start of an application. After
+ * a failure the next use tries again. At most one creation runs at any time, on a thread
+ * of its own, so that each caller waits no longer than it wants to. Thread-safe.
+ */
+public final class RedissonClientHolder implements AutoCloseable {
+
+	private static final String THREAD_NAME = "fencing-redisson-start";
+
+	private final Supplier<RedissonClient> factory;
+
+	private final boolean owned;
+
+	private final AtomicReference<@Nullable CompletableFuture<RedissonClient>> client = new AtomicReference<>();
+
+	private volatile boolean closed;
+
+	private RedissonClientHolder(Supplier<RedissonClient> factory, boolean owned) {
+		this.factory = factory;
+		this.owned = owned;
+	}
+
+	/**
+	 * Use a client that belongs to somebody else, who shuts it down.
+	 * @param lookup gives the client; may fail and is then asked again
+	 * @return the holder
+	 */
+	public static RedissonClientHolder shared(Supplier<RedissonClient> lookup) {
+		return new RedissonClientHolder(lookup, false);
+	}
+
+	/**
+	 * Create a client that this holder shuts down when it is closed.
+	 * @param factory creates the client; may fail and is then asked again
+	 * @return the holder
+	 */
+	public static RedissonClientHolder owning(Supplier<RedissonClient> factory) {
+		return new RedissonClientHolder(factory, true);
+	}
+
+	/**
+	 * The client, its creation started if need be.
+	 * @return the client to come, or the failure to create it
+	 */
+	CompletableFuture<RedissonClient> get() {
+		while (true) {
+			CompletableFuture<RedissonClient> present = this.client.get();
+			if (present != null) {
+				return present;
+			}
+			if (this.closed) {
+				return CompletableFuture.failedFuture(new IllegalStateException("The coordinator is closed"));
+			}
+			CompletableFuture<RedissonClient> created = new CompletableFuture<>();
+			if (this.client.compareAndSet(null, created)) {
+				start(created);
+				return created;
+			}
+		}
+	}
+
+	private void start(CompletableFuture<RedissonClient> created) {
+		Thread thread = new Thread(() -> create(created), THREAD_NAME);
+		thread.setDaemon(true);
+		try {
+			thread.start();
+		}
+		catch (OutOfMemoryError ex) {
+			fail(created, ex);
+		}
+	}
+
+	private void create(CompletableFuture<RedissonClient> created) {
+		try {
+			created.complete(this.factory.get());
+		}
+		catch (Throwable ex) {
+			// an Error as well: whoever waits for the client must hear of it
+			fail(created, ex);
+		}
+	}
+
+	private void fail(CompletableFuture<RedissonClient> created, Throwable failure) {
+		this.client.compareAndSet(created, null);
+		created.completeExceptionally(failure);
+	}
+
+	/**
+	 * Shut the client down if it is owned, also one that is still being created.
+	 */
+	@Override
+	public void close() {
+		this.closed = true;
+		CompletionStage<RedissonClient> present = this.client.getAndSet(null);
+		if (present != null && this.owned) {
+			present.thenAccept(RedissonClient::shutdown);
+		}
+	}
+
+}

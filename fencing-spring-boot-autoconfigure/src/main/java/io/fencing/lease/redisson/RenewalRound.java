@@ -1,0 +1,109 @@
+package io.fencing.lease.redisson;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+import io.fencing.lease.Lease;
+import io.fencing.lease.LeaseCoordinator.Renewals;
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.BatchOptions;
+import org.redisson.api.RBatch;
+import org.redisson.api.RScriptAsync;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+
+/**
+ * Renews many leases in one go: one pipeline for each master. Those that it fails for are
+ * sent once more on their own, so that neither a forgotten script nor one master out of
+ * many that is down ends the leases of others. For one use.
+ */
+final class RenewalRound {
+
+	private final List<Renewal> renewals;
+
+	/**
+	 * Create a round.
+	 * @param renewals what to send
+	 */
+	RenewalRound(List<Renewal> renewals) {
+		this.renewals = renewals;
+	}
+
+	/**
+	 * Send the round.
+	 * @param client the client
+	 * @return done when every lease has an answer or has failed
+	 */
+	CompletableFuture<@Nullable Void> run(RedissonClient client) {
+		if (this.renewals.size() > 1) {
+			sendTogether(client);
+		}
+		else {
+			sendUnanswered(client);
+		}
+		return CompletableFuture.allOf(this.renewals.stream().map(Renewal::reply).toArray(CompletableFuture[]::new))
+			.handle((ignored, failure) -> null);
+	}
+
+	private void sendTogether(RedissonClient client) {
+		// no retries of Redisson's own: what fails goes alone at once
+		RBatch batch = client.createBatch(BatchOptions.defaults().retryAttempts(0));
+		RScriptAsync redis = batch.getScript(StringCodec.INSTANCE);
+		for (Renewal renewal : this.renewals) {
+			renewal.call().evaluate(redis).thenAccept(renewal.reply()::complete);
+		}
+		batch.executeAsync().whenComplete((result, failure) -> sendUnanswered(client));
+	}
+
+	private void sendUnanswered(RedissonClient client) {
+		for (Renewal renewal : this.renewals) {
+			if (!renewal.reply().isDone()) {
+				renewal.call().run(client, renewal.reply());
+			}
+		}
+	}
+
+	/**
+	 * End the round: what is answered by now counts, the rest is not sent any more.
+	 * @return the answers
+	 */
+	Renewals end() {
+		Set<Lease> renewed = new HashSet<>();
+		Set<Lease> refused = new HashSet<>();
+		for (Renewal renewal : this.renewals) {
+			renewal.reply().cancel(false);
+			Boolean ours = renewal.answer();
+			if (ours != null) {
+				(ours ? renewed : refused).add(renewal.lease());
+			}
+		}
+		return new Renewals(renewed, refused);
+	}
+
+	/**
+	 * The renewal of one lease.
+	 *
+	 * @param lease the lease
+	 * @param call what to send
+	 * @param reply its reply to come
+	 */
+	record Renewal(Lease lease, ScriptCall call, CompletableFuture<@Nullable Object> reply) {
+
+		/**
+		 * Create a renewal.
+		 * @param lease the lease
+		 * @param call what to send
+		 */
+		Renewal(Lease lease, ScriptCall call) {
+			this(lease, call, new CompletableFuture<>());
+		}
+
+		private @Nullable Boolean answer() {
+			return this.reply.isCompletedExceptionally() ? null : ScriptReply.flag(this.reply.getNow(null));
+		}
+
+	}
+
+}

@@ -1,0 +1,95 @@
+package io.fencing.lease.redisson;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RFuture;
+import org.redisson.api.RScript;
+import org.redisson.api.RScriptAsync;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisNoScriptException;
+import org.redisson.client.codec.StringCodec;
+
+/**
+ * One run of a script on the master of its keys, as plain text whatever codec the client
+ * has. Immutable.
+ *
+ * <p>
+ * It goes by {@code EVALSHA} and loads the script itself where Redis has forgotten it:
+ * Redisson's own way of doing this hides the command from cancellation, so that it would
+ * be sent again long after the caller has given up.
+ *
+ * @param script the script
+ * @param keys its keys, all in one slot
+ * @param arguments its arguments
+ */
+record ScriptCall(LuaScript script, List<String> keys, List<String> arguments) {
+
+	/**
+	 * Run it.
+	 * @param client the client
+	 * @return the reply to come; cancelling it keeps what was not sent from being sent
+	 */
+	CompletableFuture<@Nullable Object> run(RedissonClient client) {
+		CompletableFuture<@Nullable Object> reply = new CompletableFuture<>();
+		run(client, reply);
+		return reply;
+	}
+
+	/**
+	 * Run it.
+	 * @param client the client
+	 * @param reply takes the reply; cancelling it keeps what was not sent from being sent
+	 */
+	void run(RedissonClient client, CompletableFuture<@Nullable Object> reply) {
+		send(client.getScript(StringCodec.INSTANCE), reply, true);
+	}
+
+	private void send(RScript redis, CompletableFuture<@Nullable Object> reply, boolean mayLoad) {
+		RFuture<@Nullable Object> sent = evaluate(redis);
+		CompletionStage<@Nullable Object> ended = reply;
+		ended.whenComplete((ignored, failure) -> sent.cancel(false));
+		sent.whenComplete((result, failure) -> {
+			if (failure == null) {
+				reply.complete(result);
+			}
+			else if (mayLoad && isForgotten(failure)) {
+				load(redis, reply);
+			}
+			else {
+				reply.completeExceptionally(failure);
+			}
+		});
+	}
+
+	private void load(RScript redis, CompletableFuture<@Nullable Object> reply) {
+		redis.scriptLoadAsync(this.keys.get(0), this.script.text()).whenComplete((sha, failure) -> {
+			if (failure != null) {
+				reply.completeExceptionally(failure);
+			}
+			else if (!reply.isDone()) {
+				send(redis, reply, false);
+			}
+		});
+	}
+
+	/**
+	 * Send it once, also as part of a batch.
+	 * @param redis where to
+	 * @return the reply to come
+	 */
+	RFuture<@Nullable Object> evaluate(RScriptAsync redis) {
+		return redis.evalShaAsync(this.keys.get(0), RScript.Mode.READ_WRITE, this.script.sha(), RScript.ReturnType.LIST,
+				List.copyOf(this.keys), this.arguments.toArray());
+	}
+
+	private static boolean isForgotten(Throwable failure) {
+		Throwable cause = (failure instanceof CompletionException wrapper && wrapper.getCause() != null)
+				? wrapper.getCause() : failure;
+		return cause instanceof RedisNoScriptException;
+	}
+
+}

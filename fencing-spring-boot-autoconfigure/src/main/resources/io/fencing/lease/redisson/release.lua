@@ -1,0 +1,15 @@
+-- KEYS: lease. ARGV: owner, time in ms that the resource stays taken, channel of releases.
+-- Answers {1} when given back, {0} when the lease was gone or another owner's.
+local current = redis.call('GET', KEYS[1])
+local token, owner = string.match(current or '', '^(%d+):(.*)$')
+if owner ~= ARGV[1] then
+	return {0}
+end
+if tonumber(ARGV[2]) > 0 then
+	-- no owner is empty: taken, and nobody's
+	redis.call('SET', KEYS[1], token .. ':', 'PX', ARGV[2])
+else
+	redis.call('DEL', KEYS[1])
+end
+redis.call('PUBLISH', ARGV[3], '')
+return {1}

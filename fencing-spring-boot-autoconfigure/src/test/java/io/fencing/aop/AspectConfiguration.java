@@ -1,0 +1,57 @@
+package io.fencing.aop;
+
+import io.fencing.FencedOperations;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+
+/**
+ * The beans of this package, declared as the starter declares them.
+ */
+@Configuration(proxyBeanMethods = false)
+@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+class AspectConfiguration {
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static FencedOperationSource fencedOperationSource(ConfigurableListableBeanFactory beanFactory) {
+		return new FencedOperationSource(beanFactory);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static FencedOperationAdvisor fencedOperationAdvisor(FencedOperationSource source,
+			ObjectProvider<FencedOperations> operations, ObjectProvider<MethodTransactions> transactions,
+			Environment environment) {
+		return new FencedOperationAdvisor(source,
+				new FencedOperationAspect(source, operations::getObject,
+						() -> transactions.getIfAvailable(() -> MethodTransactions.NONE), (operation) -> true),
+				environment.getProperty("fencing.aspect.order", Integer.class, Integer.MAX_VALUE - 1));
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static FencedOperationVerifier fencedOperationVerifier(ConfigurableListableBeanFactory beanFactory,
+			ObjectProvider<FencedOperationSource> source, ObjectProvider<MethodTransactions> transactions) {
+		return new FencedOperationVerifier(beanFactory, source::getObject,
+				() -> transactions.getIfAvailable(() -> MethodTransactions.NONE));
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static MethodTransactions methodTransactions(ObjectProvider<TransactionAttributeSource> sources) {
+		return new AttributeMethodTransactions(sources);
+	}
+
+	@Bean
+	RecordingOperations fencedOperations() {
+		return new RecordingOperations();
+	}
+
+}

@@ -1,0 +1,2 @@
+-- breaks rule 7: deletes whatever is there
+return {redis.call('DEL', KEYS[1])}
