@@ -10,6 +10,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import io.fencing.CoordinatorUnavailableException;
 import io.fencing.lease.LeaseCoordinator.Renewals;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -133,8 +134,12 @@ final class BatchRenewer {
 	}
 
 	private static void report(Throwable failure) {
-		logger.warn("Renewing leases failed, it is tried again; leases that stay unconfirmed are lost in time",
-				failure);
+		if (failure instanceof CoordinatorUnavailableException) {
+			logger.debug("A batch of renewals was not answered and is tried again", failure);
+		}
+		else {
+			logger.warn("Renewing leases failed and is tried again; if this repeats, report it", failure);
+		}
 	}
 
 }

@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import io.fencing.CoordinatorUnavailableException;
@@ -88,19 +90,19 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 				this.watchdog.watch(lease, terms);
 				leases.add(lease);
 			}
+			for (Lease lease : leases) {
+				logger.debug("Operation '{}' on resource {}: leased with token {}", terms.operation(),
+						lease.getResource(), lease.getToken());
+				this.listeners.onAcquired(terms.operation(), lease, wait.getWaited());
+			}
 			complete = true;
+			return leases;
 		}
 		finally {
 			if (!complete) {
 				takeBack(leases);
 			}
 		}
-		for (Lease lease : leases) {
-			logger.debug("Operation '{}' on resource {}: leased with token {}", terms.operation(), lease.getResource(),
-					lease.getToken());
-			this.listeners.onAcquired(terms.operation(), lease, wait.getWaited());
-		}
-		return leases;
 	}
 
 	private void takeBack(List<Lease> leases) {
@@ -113,17 +115,21 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 
 	@Override
 	public void release(Collection<? extends HeldResource> leases) {
+		Map<Lease, LeaseTerms> ours = new LinkedHashMap<>();
 		List<HeldResource> inReverse = new ArrayList<>(leases);
 		Collections.reverse(inReverse);
-		long startedAt = this.clock.nanoTime();
 		for (HeldResource held : inReverse) {
 			Lease lease = lease(held);
 			LeaseTerms terms = this.watchdog.unwatch(lease);
 			if (terms != null) {
-				RuntimeException failure = giveBack(lease, keepFor(lease, terms), timeLeft(startedAt));
-				this.listeners.onReleased(terms.operation(), lease, lease.getHeldFor(), failure);
+				ours.put(lease, terms);
 			}
 		}
+		long startedAt = this.clock.nanoTime();
+		ours.forEach((lease, terms) -> {
+			RuntimeException failure = giveBack(lease, keepFor(lease, terms), timeLeft(startedAt));
+			this.listeners.onReleased(terms.operation(), lease, lease.getHeldFor(), failure);
+		});
 	}
 
 	private @Nullable RuntimeException giveBack(Lease lease, Duration keepFor, Duration timeout) {

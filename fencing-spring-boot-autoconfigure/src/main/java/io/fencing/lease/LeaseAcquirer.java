@@ -235,21 +235,30 @@ final class LeaseAcquirer {
 			}
 			boolean earlierUndecided = this.undecided;
 			this.undecided = true;
-			// before the request is sent, so that the local deadline is before the real
-			// one
-			long sentAt = LeaseAcquirer.this.clock.nanoTime();
-			LeaseAnswer answer = LeaseAcquirer.this.coordinator.tryAcquire(request, timeout);
-			if (answer instanceof Busy busy) {
-				// an earlier attempt may still be on its way
-				this.undecided = earlierUndecided;
-				return new Attempt(null, busy.remaining());
+			long startedAt = LeaseAcquirer.this.clock.nanoTime();
+			Duration timeLeft = timeout;
+			while (true) {
+				// before the request is sent, so that the local deadline is before the
+				// real one
+				long sentAt = LeaseAcquirer.this.clock.nanoTime();
+				LeaseAnswer answer = LeaseAcquirer.this.coordinator.tryAcquire(request, timeLeft);
+				if (answer instanceof Busy busy) {
+					// what was asked for before may still be on its way
+					this.undecided = earlierUndecided;
+					return new Attempt(null, busy.remaining());
+				}
+				Lease lease = new Lease(request, ((Granted) answer).token(), sentAt, LeaseAcquirer.this.clock);
+				if (!lease.isLost()) {
+					this.undecided = false;
+					return new Attempt(lease, request.leaseTime());
+				}
+				// too late for the lease, as on first use: the same owner gets its full
+				// time again
+				timeLeft = timeout.minusNanos(LeaseAcquirer.this.clock.nanoTime() - startedAt);
+				if (timeLeft.isNegative()) {
+					throw unavailable(request.resource(), "every grant arrived after its own end");
+				}
 			}
-			Lease lease = new Lease(request, ((Granted) answer).token(), sentAt, LeaseAcquirer.this.clock);
-			if (lease.isLost()) {
-				throw unavailable(request.resource(), "the grant arrived after its own end");
-			}
-			this.undecided = false;
-			return new Attempt(lease, request.leaseTime());
 		}
 
 		private LeaseNotAcquiredException notAcquired(FencedResource resource, @Nullable Duration takenFor) {

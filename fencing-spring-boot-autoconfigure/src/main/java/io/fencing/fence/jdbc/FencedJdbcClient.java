@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.core.simple.JdbcClient.MappedQuerySpec;
 import org.springframework.jdbc.core.simple.JdbcClient.ResultQuerySpec;
@@ -75,10 +75,11 @@ final class FencedJdbcClient {
 		AtomicReference<@Nullable DataSource> found = new AtomicReference<>();
 		ReflectionUtils.doWithFields(client.getClass(), (field) -> {
 			ReflectionUtils.makeAccessible(field);
-			if (field.get(client) instanceof JdbcAccessor template) {
+			if (field.get(client) instanceof NamedParameterJdbcOperations operations
+					&& operations.getJdbcOperations() instanceof JdbcAccessor template) {
 				found.set(template.getDataSource());
 			}
-		}, (field) -> JdbcOperations.class.isAssignableFrom(field.getType()));
+		}, (field) -> field.getType() == NamedParameterJdbcOperations.class);
 		return found.get();
 	}
 

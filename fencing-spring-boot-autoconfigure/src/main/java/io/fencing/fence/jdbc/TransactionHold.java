@@ -43,6 +43,9 @@ final class TransactionHold implements TransactionSynchronization {
 
 	private boolean undone;
 
+	// the lock is that of an outer transaction
+	private boolean resting;
+
 	private TransactionHold(JdbcFence fence, ConnectionHolder holder, OperationContext context, boolean readOnly,
 			boolean first) {
 		this.fence = fence;
@@ -139,16 +142,17 @@ final class TransactionHold implements TransactionSynchronization {
 	// may have lost its lock while its owner goes on
 	private boolean restsOnOuter(HeldResource resource) {
 		for (Object bound : TransactionSynchronizationManager.getResourceMap().values()) {
-			if (bound instanceof TransactionHold outer && outer != this && outer.covers(this.fence, resource)) {
+			if (bound instanceof TransactionHold outer && outer != this && outer.locks(this.fence, resource)) {
 				this.fence.hold().take(outer.context, List.of(resource), outer.holder, false, (other) -> false);
+				this.resting = true;
 				return true;
 			}
 		}
 		return false;
 	}
 
-	private boolean covers(JdbcFence fence, HeldResource resource) {
-		return this.fence == fence && this.refusal == null && covers(resource);
+	private boolean locks(JdbcFence fence, HeldResource resource) {
+		return this.fence == fence && this.refusal == null && !this.resting && covers(resource);
 	}
 
 	private boolean covers(HeldResource resource) {

@@ -27,6 +27,8 @@ final class RedisFixture implements AutoCloseable {
 	static RedisFixture started() {
 		RedisFixture fixture = new RedisFixture();
 		fixture.start();
+		// its creation takes longer than the short leases of tests last
+		fixture.clients.get().join();
 		return fixture;
 	}
 

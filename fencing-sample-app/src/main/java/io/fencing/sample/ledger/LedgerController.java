@@ -1,0 +1,69 @@
+package io.fencing.sample.ledger;
+
+import java.math.BigDecimal;
+
+import io.fencing.sample.ledger.RefusedMovementException.Reason;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * The ledger over HTTP.
+ */
+@RestController
+class LedgerController {
+
+	private final Ledger ledger;
+
+	LedgerController(Ledger ledger) {
+		this.ledger = ledger;
+	}
+
+	@GetMapping("/accounts/{id}")
+	Account account(@PathVariable String id) {
+		return new Account(id, this.ledger.balance(id));
+	}
+
+	@PostMapping("/accounts/{id}/deposits")
+	Receipt deposit(@PathVariable String id, @RequestBody Movement movement) {
+		return this.ledger.deposit(MovementRules.account(id), MovementRules.amount(movement.amount()));
+	}
+
+	@PostMapping("/accounts/{id}/withdrawals")
+	Receipt withdraw(@PathVariable String id, @RequestBody Movement movement) {
+		return this.ledger.withdraw(MovementRules.account(id), MovementRules.amount(movement.amount()));
+	}
+
+	@PostMapping("/transfers")
+	TransferReceipt transfer(@RequestBody Transfer transfer) {
+		String from = MovementRules.account(transfer.from());
+		String to = MovementRules.account(transfer.to());
+		if (from.equals(to)) {
+			throw new RefusedMovementException(Reason.SAME_ACCOUNT, "A transfer needs two different accounts");
+		}
+		return this.ledger.transfer(from, to, MovementRules.amount(transfer.amount()));
+	}
+
+	/**
+	 * A deposit or a withdrawal.
+	 *
+	 * @param amount the amount
+	 */
+	record Movement(@Nullable BigDecimal amount) {
+	}
+
+	/**
+	 * A transfer.
+	 *
+	 * @param from the account that pays
+	 * @param to the account that is paid
+	 * @param amount the amount
+	 */
+	record Transfer(@Nullable String from, @Nullable String to, @Nullable BigDecimal amount) {
+	}
+
+}

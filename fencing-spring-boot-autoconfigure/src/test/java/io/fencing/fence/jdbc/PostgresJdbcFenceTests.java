@@ -1,0 +1,55 @@
+package io.fencing.fence.jdbc;
+
+import javax.sql.DataSource;
+
+import io.fencing.UnfencedWriteException;
+import io.fencing.testing.TestServers;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DuplicateKeyException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The fence on PostgreSQL.
+ */
+class PostgresJdbcFenceTests extends JdbcFenceTests {
+
+	private static final DataSource DATA_SOURCE = TestServers.newPostgres();
+
+	@Override
+	DataSource newDataSource() {
+		return DATA_SOURCE;
+	}
+
+	@Override
+	void loseLock() {
+		assertThatExceptionOfType(DuplicateKeyException.class)
+			.isThrownBy(() -> this.database.jdbc.update("INSERT INTO account VALUES ('a', 1)"));
+	}
+
+	@Test
+	void case28WhenReadOnlyTransactionWritesThenTheDatabasesErrorArrives() {
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.database.operations.run(
+				() -> this.database.readOnlyTransaction().executeWithoutResult((status) -> this.database.write(1)),
+				TestHeld.next(RESOURCE)))
+			.withMessageContaining("read-only");
+	}
+
+	@Test
+	void case78WhenStatementCannotRunInATransactionThenItIsNamedOrExcluded() throws Exception {
+		assertThatExceptionOfType(UnfencedWriteException.class)
+			.isThrownBy(() -> this.database.operations.run(() -> this.database.jdbc.execute("VACUUM account"),
+					TestHeld.next(RESOURCE)))
+			.withMessageContaining("fencing.jdbc.unfenced-statements");
+		assertThatExceptionOfType(UnfencedWriteException.class).isThrownBy(() -> this.database.operations.run(
+				() -> this.database.jdbc.execute("create index concurrently i on account (balance)"),
+				TestHeld.next(RESOURCE)));
+		this.database.operations.run(() -> this.database.jdbc.execute("VACUUM  ANALYZE account"),
+				TestHeld.next(RESOURCE));
+		assertThat(this.database.unfenced).containsExactly("withdraw@postgresql");
+	}
+
+}
