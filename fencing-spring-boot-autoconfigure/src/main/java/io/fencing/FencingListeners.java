@@ -123,7 +123,8 @@ public final class FencingListeners {
 			try {
 				event.accept(listener);
 			}
-			catch (RuntimeException ex) {
+			catch (Throwable ex) {
+				// an Error as well: what comes after must not miss its turn
 				logger.warn("A fencing listener of type '{}' failed; fix it, the work goes on",
 						listener.getClass().getName(), ex);
 			}

@@ -1,7 +1,9 @@
 package io.fencing.autoconfigure;
 
+import java.util.Collection;
+import java.util.function.Supplier;
+
 import io.fencing.fence.jdbc.JdbcFence;
-import io.fencing.fence.jdbc.JdbcFences;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,18 +19,18 @@ final class FenceSchema implements SmartInitializingSingleton {
 
 	private static final Logger logger = LoggerFactory.getLogger(FenceSchema.class);
 
-	private final JdbcFences fences;
+	private final Supplier<? extends Collection<JdbcFence>> fences;
 
 	private final FencingJdbcProperties properties;
 
-	FenceSchema(JdbcFences fences, FencingJdbcProperties properties) {
+	FenceSchema(Supplier<? extends Collection<JdbcFence>> fences, FencingJdbcProperties properties) {
 		this.fences = fences;
 		this.properties = properties;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		for (JdbcFence fence : this.fences.getFences()) {
+		for (JdbcFence fence : this.fences.get()) {
 			try {
 				new PropertiesBasedDataSourceScriptDatabaseInitializer<>(fence.getDataSource(), this.properties)
 					.initializeDatabase();

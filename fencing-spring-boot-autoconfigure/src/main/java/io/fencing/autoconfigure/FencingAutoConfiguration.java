@@ -106,7 +106,7 @@ public final class FencingAutoConfiguration {
 			.concat(fences.orderedStream(), sources.orderedStream().flatMap((source) -> source.getFences().stream()))
 			.toList());
 		return new FencedOperationExecutor(settings, resources, new OperationEntry(leases, all, listeners),
-				new OperationObserver(leases, all, listeners), listeners, clock);
+				new OperationObserver(leases, all, listeners, clock), listeners, clock);
 	}
 
 }

@@ -42,15 +42,15 @@ public final class FencingJdbcAutoConfiguration {
 	@Bean
 	JdbcFences jdbcFences(ListableBeanFactory beanFactory, FencingProperties properties,
 			FencingJdbcProperties jdbcProperties, FencingListeners listeners) {
-		return new JdbcFences(new JdbcFenceFactory(beanFactory, properties, jdbcProperties, listeners)::create);
+		JdbcFenceFactory factory = new JdbcFenceFactory(beanFactory, properties, jdbcProperties, listeners);
+		return new JdbcFences(factory.getUnfencedWrites(), factory::create);
 	}
 
 	@Bean
 	@Lazy(false)
 	@DependsOnDatabaseInitialization
 	FenceSchema fenceSchema(JdbcFences fences, FencingProperties properties, FencingJdbcProperties jdbcProperties) {
-		return new FenceSchema((properties.mode() != FencingMode.OFF) ? fences : new JdbcFences(List::of),
-				jdbcProperties);
+		return new FenceSchema((properties.mode() != FencingMode.OFF) ? fences::getFences : List::of, jdbcProperties);
 	}
 
 	@Bean

@@ -85,12 +85,15 @@ final class JdbcFenceFactory {
 		writingFunctions.addAll(this.jdbcProperties.getWritingFunctions());
 		return new JdbcFenceSettings(table(this.jdbcProperties.getTable()), this.jdbcProperties.getDialect(),
 				this.jdbcProperties.getAdmissionTimeout(), this.jdbcProperties.getRetention(),
-				this.properties.joinedTransactions(), unfencedWrites(), writingFunctions,
+				this.properties.joinedTransactions(), getUnfencedWrites(), writingFunctions,
 				this.jdbcProperties.getUnfencedStatements());
 	}
 
-	// what is only observed must not fail
-	private UnfencedWrites unfencedWrites() {
+	/**
+	 * What happens to writes outside of operations; what is only observed must not fail.
+	 * @return what happens to them
+	 */
+	UnfencedWrites getUnfencedWrites() {
 		UnfencedWrites configured = this.properties.unfencedWrites();
 		return switch (this.properties.mode()) {
 			case ENFORCE -> configured;

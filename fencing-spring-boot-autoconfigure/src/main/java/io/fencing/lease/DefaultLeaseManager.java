@@ -85,8 +85,7 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 		try {
 			for (FencedResource resource : resources) {
 				Lease lease = wait.acquire(resource);
-				// kept from here on, since the next one may take longer than this one
-				// lasts
+				// from here on, since the next one may take longer than this one lasts
 				this.watchdog.watch(lease, terms);
 				leases.add(lease);
 			}
@@ -114,7 +113,7 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 	}
 
 	@Override
-	public void release(Collection<? extends HeldResource> leases) {
+	public @Nullable RuntimeException release(Collection<? extends HeldResource> leases) {
 		Map<Lease, LeaseTerms> ours = new LinkedHashMap<>();
 		List<HeldResource> inReverse = new ArrayList<>(leases);
 		Collections.reverse(inReverse);
@@ -126,10 +125,15 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 			}
 		}
 		long startedAt = this.clock.nanoTime();
-		ours.forEach((lease, terms) -> {
+		RuntimeException first = null;
+		for (Map.Entry<Lease, LeaseTerms> one : ours.entrySet()) {
+			Lease lease = one.getKey();
+			LeaseTerms terms = one.getValue();
 			RuntimeException failure = giveBack(lease, keepFor(lease, terms), timeLeft(startedAt));
 			this.listeners.onReleased(terms.operation(), lease, lease.getHeldFor(), failure);
-		});
+			first = (first != null) ? first : failure;
+		}
+		return first;
 	}
 
 	private @Nullable RuntimeException giveBack(Lease lease, Duration keepFor, Duration timeout) {
@@ -205,7 +209,11 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 		shutdown(Duration.ZERO);
 	}
 
-	int getWatchedCount() {
+	/**
+	 * How many leases this JVM holds now.
+	 * @return those acquired and not given back, lost ones included
+	 */
+	public int getHeldCount() {
 		return this.watchdog.size();
 	}
 

@@ -164,8 +164,13 @@ final class LeaseAcquirer {
 			}
 		}
 
+		private Duration answerTimeout() {
+			Duration own = this.terms.answerTimeout();
+			return (own != null) ? min(own, LeaseAcquirer.this.commandTimeout) : LeaseAcquirer.this.commandTimeout;
+		}
+
 		private Lease attemptOnce(LeaseRequest request) {
-			Attempt attempt = attempt(request, LeaseAcquirer.this.commandTimeout.minus(getWaited()));
+			Attempt attempt = attempt(request, answerTimeout().minus(getWaited()));
 			if (attempt.lease() == null) {
 				throw notAcquired(request.resource(), attempt.takenFor());
 			}
@@ -190,7 +195,7 @@ final class LeaseAcquirer {
 
 		private Lease attemptUntilGranted(LeaseRequest request, LocalQueue.Line line) throws InterruptedException {
 			while (true) {
-				Duration timeout = min(LeaseAcquirer.this.commandTimeout, getTimeLeft());
+				Duration timeout = min(answerTimeout(), getTimeLeft());
 				try {
 					Attempt attempt = attempt(request, timeout);
 					line.noteTaken(attempt.takenFor());
@@ -219,9 +224,8 @@ final class LeaseAcquirer {
 				TimeUnit.NANOSECONDS.sleep(FAILURE_PAUSE.toNanos());
 				return;
 			}
-			if (takenFor != null && timeout.compareTo(LeaseAcquirer.this.commandTimeout) < 0) {
-				// the end of the wait cut the last look short: what was seen before
-				// counts
+			if (takenFor != null && timeout.compareTo(answerTimeout()) < 0) {
+				// the end of the wait cut this look short: what was seen before counts
 				LeaseNotAcquiredException notAcquired = notAcquired(resource, takenFor);
 				notAcquired.addSuppressed(failure);
 				throw notAcquired;
@@ -238,8 +242,8 @@ final class LeaseAcquirer {
 			long startedAt = LeaseAcquirer.this.clock.nanoTime();
 			Duration timeLeft = timeout;
 			while (true) {
-				// before the request is sent, so that the local deadline is before the
-				// real one
+				// before the request is sent: the local deadline comes before the real
+				// one
 				long sentAt = LeaseAcquirer.this.clock.nanoTime();
 				LeaseAnswer answer = LeaseAcquirer.this.coordinator.tryAcquire(request, timeLeft);
 				if (answer instanceof Busy busy) {
@@ -252,8 +256,8 @@ final class LeaseAcquirer {
 					this.undecided = false;
 					return new Attempt(lease, request.leaseTime());
 				}
-				// too late for the lease, as on first use: the same owner gets its full
-				// time again
+				// too late, as may be on first use: the same owner gets its full time
+				// again
 				timeLeft = timeout.minusNanos(LeaseAcquirer.this.clock.nanoTime() - startedAt);
 				if (timeLeft.isNegative()) {
 					throw unavailable(request.resource(), "every grant arrived after its own end");

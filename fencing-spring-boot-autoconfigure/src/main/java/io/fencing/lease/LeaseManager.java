@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.fencing.FencedResource;
 import io.fencing.HeldResource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps all leases of this JVM: acquires them (all or none, waiting in bounds), has them
@@ -26,10 +27,12 @@ public interface LeaseManager {
 
 	/**
 	 * Stop renewing leases and give them back. A failure is logged, told to the listeners
-	 * and returned by suppression, never thrown: the leases then end by themselves.
+	 * and returned, never thrown: it must not hide how the work ended, and the leases end
+	 * by themselves.
 	 * @param leases the leases
+	 * @return the first failure, {@code null} if there was none
 	 */
-	void release(Collection<? extends HeldResource> leases);
+	@Nullable RuntimeException release(Collection<? extends HeldResource> leases);
 
 	/**
 	 * Ask the coordinator whether a lease is still ours, renewing it by the way.
@@ -63,9 +66,26 @@ public interface LeaseManager {
 	 * @param maxHold the longest time that the watchdog keeps them
 	 * @param minHold the shortest time that the resources stay taken
 	 * @param renew whether the watchdog renews them
+	 * @param answerTimeout the longest time to wait for one answer of the coordinator
+	 * when it is acquired, {@code null} for the manager's own
 	 */
 	record LeaseTerms(String operation, Duration leaseTime, Duration waitTime, Duration maxHold, Duration minHold,
-			boolean renew) {
+			boolean renew, @Nullable Duration answerTimeout) {
+
+		/**
+		 * Create terms with the manager's own bound for one answer.
+		 * @param operation the name of the operation
+		 * @param leaseTime how long one grant or renewal lasts
+		 * @param waitTime the longest time to wait for all resources together
+		 * @param maxHold the longest time that the watchdog keeps them
+		 * @param minHold the shortest time that the resources stay taken
+		 * @param renew whether the watchdog renews them
+		 */
+		public LeaseTerms(String operation, Duration leaseTime, Duration waitTime, Duration maxHold, Duration minHold,
+				boolean renew) {
+			this(operation, leaseTime, waitTime, maxHold, minHold, renew, null);
+		}
+
 	}
 
 }

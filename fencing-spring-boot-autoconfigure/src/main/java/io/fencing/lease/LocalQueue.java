@@ -47,14 +47,6 @@ final class LocalQueue {
 	}
 
 	/**
-	 * How many lines there are.
-	 * @return the number of resources that are waited for
-	 */
-	int size() {
-		return this.lines.size();
-	}
-
-	/**
 	 * The line for one resource. Only the thread whose turn it is may listen and note.
 	 */
 	final class Line implements AutoCloseable {

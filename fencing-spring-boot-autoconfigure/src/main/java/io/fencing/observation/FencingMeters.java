@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.fencing.FencingListener;
 import io.fencing.HeldResource;
+import io.fencing.Observation;
 import io.fencing.OperationOutcome;
 import io.fencing.RejectionReason;
 import io.micrometer.core.instrument.Counter;
@@ -78,6 +79,11 @@ import org.jspecify.annotations.Nullable;
  * <td>counter</td>
  * <td>storage</td>
  * </tr>
+ * <tr>
+ * <td>{@code fencing.observed}</td>
+ * <td>counter</td>
+ * <td>operation, storage ({@code coordinator} for the lease), observation</td>
+ * </tr>
  * </table>
  */
 public final class FencingMeters implements FencingListener {
@@ -110,6 +116,8 @@ public final class FencingMeters implements FencingListener {
 
 	private final MeterProvider<Counter> regressions;
 
+	private final MeterProvider<Counter> observations;
+
 	/**
 	 * Create the meters.
 	 * @param registry where they are kept
@@ -141,6 +149,9 @@ public final class FencingMeters implements FencingListener {
 			.withRegistry(registry);
 		this.regressions = Counter.builder("fencing.token.regressions")
 			.description("Tokens issued below what a storage had accepted")
+			.withRegistry(registry);
+		this.observations = Counter.builder("fencing.observed")
+			.description("What would have become of operations that are only observed")
 			.withRegistry(registry);
 		Gauge.builder("fencing.lease.active", this.active, AtomicInteger::get)
 			.description("Leases held now")
@@ -188,6 +199,12 @@ public final class FencingMeters implements FencingListener {
 		this.unfenced
 			.withTags(Tags.of(OPERATION, (operation != null) ? operation : NONE, STORAGE,
 					(storage != null) ? storage : NONE))
+			.increment();
+	}
+
+	@Override
+	public void onObserved(String operation, String storage, Observation observation) {
+		this.observations.withTags(Tags.of(OPERATION, operation, STORAGE, storage, "observation", text(observation)))
 			.increment();
 	}
 

@@ -3,6 +3,8 @@ package io.fencing.operation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -18,6 +20,8 @@ import io.fencing.lease.Lease;
 import io.fencing.lease.LeaseManager;
 import io.fencing.lease.LeaseManager.LeaseTerms;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Enters an enforced operation: inspect, acquire, claim, open, hold. Thread-safe.
@@ -29,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OperationEntry {
 
+	private static final Logger logger = LoggerFactory.getLogger(OperationEntry.class);
+
 	private final LeaseManager leases;
 
 	private final Supplier<List<Fence>> fences;
@@ -36,6 +42,8 @@ public final class OperationEntry {
 	private final Regressions regressions;
 
 	private final FencingListeners listeners;
+
+	private final Set<String> reported = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Create an entry.
@@ -64,7 +72,10 @@ public final class OperationEntry {
 			fences.forEach((fence) -> claim(fence, context));
 		}
 		catch (RuntimeException | Error ex) {
-			this.leases.release(acquired);
+			RuntimeException failure = this.leases.release(acquired);
+			if (failure != null) {
+				ex.addSuppressed(failure);
+			}
 			throw ex;
 		}
 		return open(context, callers);
@@ -113,12 +124,22 @@ public final class OperationEntry {
 		return RunningOperation.within(context);
 	}
 
-	private void end(OperationContext context, Scope scope) {
+	private @Nullable RuntimeException end(OperationContext context, Scope scope) {
 		scope.close();
 		context.end();
-		this.leases.release(context.getHeld());
 		if (!context.hasMetFence()) {
-			this.listeners.onUnfenced(context.getOperation(), null);
+			reportUnfenced(context.getOperation());
+		}
+		return this.leases.release(context.getHeld());
+	}
+
+	private void reportUnfenced(String operation) {
+		this.listeners.onUnfenced(operation, null);
+		if (this.reported.add(operation)) {
+			logger.warn(
+					"Operation '{}' met no fence: whatever it wrote is not protected from a holder that was paused; "
+							+ "write through a fenced storage, or send the token along (told once for each operation)",
+					operation);
 		}
 	}
 

@@ -18,6 +18,7 @@ import io.fencing.context.OperationContext.Scope;
 import io.fencing.fence.Fence;
 import io.fencing.lease.LeaseManager;
 import io.fencing.lease.LeaseManager.LeaseTerms;
+import io.fencing.lease.MonotonicClock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,23 +30,35 @@ public final class OperationObserver {
 
 	private static final String COORDINATOR = "coordinator";
 
+	// an operation that must not wait still needs an answer
+	private static final Duration ANSWER_TIMEOUT = Duration.ofMillis(250);
+
+	private static final Duration PAUSE_WITHOUT_ANSWER = Duration.ofSeconds(5);
+
 	private final LeaseManager leases;
 
 	private final Supplier<List<Fence>> fences;
 
 	private final FencingListeners listeners;
 
+	private final MonotonicClock clock;
+
+	private volatile long askAgainAt;
+
 	/**
 	 * Create an observer.
-	 * @param leases acquires leases, with an answer time short enough for an operation
-	 * that must not wait
+	 * @param leases acquires leases
 	 * @param fences the fences of all storages
 	 * @param listeners told what would have happened
+	 * @param clock measures how long a coordinator that does not answer is left alone
 	 */
-	public OperationObserver(LeaseManager leases, Supplier<List<Fence>> fences, FencingListeners listeners) {
+	public OperationObserver(LeaseManager leases, Supplier<List<Fence>> fences, FencingListeners listeners,
+			MonotonicClock clock) {
 		this.leases = leases;
 		this.fences = fences;
 		this.listeners = listeners;
+		this.clock = clock;
+		this.askAgainAt = clock.nanoTime();
 	}
 
 	RunningOperation enter(FencedOperationRequest request, OperationSettings settings, List<FencedResource> resources,
@@ -64,22 +77,29 @@ public final class OperationObserver {
 				if (context.getHeld().stream().anyMatch(HeldResource::isLost)) {
 					this.listeners.onObserved(request.name(), COORDINATOR, Observation.REFUSED);
 				}
-				this.leases.release(held);
+				return this.leases.release(held);
 			}
+			return null;
 		});
 	}
 
 	private List<? extends HeldResource> acquire(FencedOperationRequest request, OperationSettings settings,
 			List<FencedResource> resources) {
-		try {
-			return this.leases.acquire(new LeaseTerms(request.name(), settings.leaseTime(), Duration.ZERO,
-					settings.maxHold(), settings.minHold(), settings.renew()), resources);
+		Observation observation = Observation.UNKNOWN;
+		if (this.clock.nanoTime() - this.askAgainAt >= 0) {
+			try {
+				return this.leases.acquire(new LeaseTerms(request.name(), settings.leaseTime(), Duration.ZERO,
+						settings.maxHold(), settings.minHold(), settings.renew(), ANSWER_TIMEOUT), resources);
+			}
+			catch (CoordinatorUnavailableException ex) {
+				this.askAgainAt = this.clock.nanoTime() + PAUSE_WITHOUT_ANSWER.toNanos();
+			}
+			catch (FencingException ex) {
+				observation = Observation.REFUSED;
+			}
 		}
-		catch (FencingException ex) {
-			boolean unknown = ex instanceof CoordinatorUnavailableException;
-			this.listeners.onObserved(request.name(), COORDINATOR, unknown ? Observation.UNKNOWN : Observation.REFUSED);
-			return resources.stream().map(Unleased::new).toList();
-		}
+		this.listeners.onObserved(request.name(), COORDINATOR, observation);
+		return resources.stream().map(Unleased::new).toList();
 	}
 
 	private void observe(Fence fence, FencedOperationRequest request, OperationContext context) {

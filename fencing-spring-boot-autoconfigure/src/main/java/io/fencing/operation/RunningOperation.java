@@ -1,6 +1,7 @@
 package io.fencing.operation;
 
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 import io.fencing.FencedOperations.FencedBody;
 import io.fencing.FencingException;
@@ -8,23 +9,25 @@ import io.fencing.context.OperationContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One entered operation: runs the body and ends with the refusal, if one was recorded.
- * Used by one thread.
+ * One entered operation: runs the body and decides how it ends. A recorded refusal ranks
+ * above what the body returned or threw, and that above a failure to give the leases
+ * back; what is outranked is attached. Used by one thread.
  */
 final class RunningOperation {
 
 	private final OperationContext context;
 
-	private final Runnable end;
+	private final Supplier<@Nullable RuntimeException> end;
 
 	private final AtomicBoolean ended = new AtomicBoolean();
 
 	/**
 	 * Create a running operation.
 	 * @param context its context, open on this thread
-	 * @param end gives back what it holds; called at most once
+	 * @param end gives back what it holds and answers with what went wrong; called at
+	 * most once
 	 */
-	RunningOperation(OperationContext context, Runnable end) {
+	RunningOperation(OperationContext context, Supplier<@Nullable RuntimeException> end) {
 		this.context = context;
 		this.end = end;
 	}
@@ -35,45 +38,55 @@ final class RunningOperation {
 	 * @return the operation
 	 */
 	static RunningOperation within(OperationContext context) {
-		return new RunningOperation(context, () -> {
-		});
+		return new RunningOperation(context, () -> null);
 	}
 
 	<T extends @Nullable Object, E extends Exception> T run(FencedBody<T, E> body) throws E {
 		T result;
 		try {
-			throwRefusal(null);
+			throwRefusal();
 			result = body.run();
+			throwRefusal();
 		}
 		catch (Throwable ex) {
-			throwRefusal(ex);
-			throw ex;
+			FencingException refusal = this.context.getRefusal();
+			if (refusal == null || refusal == ex) {
+				endBy(ex);
+				throw ex;
+			}
+			if (!isCausedBy(ex, refusal)) {
+				refusal.addSuppressed(ex);
+			}
+			endBy(refusal);
+			throw refusal;
 		}
-		finally {
-			end();
-		}
-		throwRefusal(null);
+		end();
 		return result;
 	}
 
-	void end() {
-		if (this.ended.compareAndSet(false, true)) {
-			this.end.run();
-		}
-	}
-
-	private void throwRefusal(@Nullable Throwable thrown) {
+	private void throwRefusal() {
 		FencingException refusal = this.context.getRefusal();
-		if (refusal == null || refusal == thrown) {
-			return;
+		if (refusal != null) {
+			throw refusal;
 		}
-		if (thrown != null && !causedBy(thrown, refusal)) {
-			refusal.addSuppressed(thrown);
-		}
-		throw refusal;
 	}
 
-	private static boolean causedBy(Throwable thrown, Throwable cause) {
+	private void endBy(Throwable thrown) {
+		RuntimeException failure = end();
+		if (failure != null) {
+			thrown.addSuppressed(failure);
+		}
+	}
+
+	/**
+	 * Give back what it holds, once.
+	 * @return what went wrong, {@code null} if nothing did
+	 */
+	@Nullable RuntimeException end() {
+		return this.ended.compareAndSet(false, true) ? this.end.get() : null;
+	}
+
+	private static boolean isCausedBy(Throwable thrown, Throwable cause) {
 		for (Throwable next = thrown; next != null; next = next.getCause()) {
 			if (next == cause) {
 				return true;

@@ -33,7 +33,7 @@ class FencedOperationBootTests {
 		try (ConfigurableApplicationContext context = new SpringApplicationBuilder(Everything.class)
 			.web(WebApplicationType.NONE)
 			.properties("spring.main.lazy-initialization=" + lazy, "spring.flyway.enabled=false",
-					"spring.datasource.generate-unique-name=true", "spring.cache.type=simple")
+					"spring.datasource.generate-unique-name=true", "spring.cache.type=simple", "fencing.enabled=false")
 			.run()) {
 			Accounts accounts = context.getBean(Accounts.class);
 			assertThat(accounts.read("1")).isTrue();

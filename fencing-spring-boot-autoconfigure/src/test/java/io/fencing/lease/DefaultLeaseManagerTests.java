@@ -80,7 +80,7 @@ class DefaultLeaseManagerTests {
 		assertThat(this.listener.released).containsExactly(leases.get(1), leases.get(0));
 		assertThat(this.listener.failures).isEmpty();
 		assertThat(this.coordinator.isTaken(this.resource) || this.coordinator.isTaken(this.second)).isFalse();
-		assertThat(this.manager.getWatchedCount()).isZero();
+		assertThat(this.manager.getHeldCount()).isZero();
 	}
 
 	@Test
@@ -93,7 +93,7 @@ class DefaultLeaseManagerTests {
 			assertThat(this.coordinator.isTaken(this.resource)).isFalse();
 		}
 		assertThat(this.listener.acquired).isEmpty();
-		assertThat(this.manager.getWatchedCount()).isZero();
+		assertThat(this.manager.getHeldCount()).isZero();
 	}
 
 	@Test
@@ -254,7 +254,7 @@ class DefaultLeaseManagerTests {
 			this.coordinator.loseAnswers(1);
 			assertThatExceptionOfType(CoordinatorUnavailableException.class).isThrownBy(() -> acquire(LONG, wait));
 			await().until(() -> !this.coordinator.isTaken(this.resource));
-			assertThat(this.manager.getWatchedCount()).isZero();
+			assertThat(this.manager.getHeldCount()).isZero();
 		}
 	}
 
@@ -328,7 +328,7 @@ class DefaultLeaseManagerTests {
 		assertThat(this.listener.failures).hasSize(1);
 		assertThat(this.listener.released).hasSize(2);
 		assertThat(this.coordinator.isTaken(this.resource)).isFalse();
-		assertThat(this.manager.getWatchedCount()).isZero();
+		assertThat(this.manager.getHeldCount()).isZero();
 	}
 
 	@Test

@@ -20,6 +20,7 @@ import io.fencing.lease.LeaseAnswer.Granted;
 import io.fencing.lease.LeaseManager.LeaseTerms;
 import io.fencing.testing.InMemoryLeaseCoordinator;
 import io.fencing.testing.ManualClock;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -49,6 +50,8 @@ class WatchdogTests {
 
 	private final List<Collection<Lease>> batches = new CopyOnWriteArrayList<>();
 
+	private final List<DefaultLeaseManager> managers = new ArrayList<>();
+
 	private final Watchdog watchdog = watchdog(new DelegatingCoordinator(this.coordinator) {
 		@Override
 		public Renewals renew(Collection<Lease> leases, Duration timeout) {
@@ -56,6 +59,11 @@ class WatchdogTests {
 			return super.renew(leases, timeout);
 		}
 	}, this.listener);
+
+	@AfterEach
+	void close() {
+		this.managers.forEach(DefaultLeaseManager::close);
+	}
 
 	@Test
 	void whenAThirdHasPassedThenAllAreRenewedInOneBatch() {
@@ -121,7 +129,7 @@ class WatchdogTests {
 		this.coordinator.setUnavailable(false);
 		await().untilAsserted(() -> {
 			look(LEASE.dividedBy(10));
-			assertThat(this.coordinator.getRemaining(this.resource)).isEqualTo(LEASE);
+			assertThat(this.coordinator.getRemaining(this.resource)).isGreaterThan(LEASE.multipliedBy(2).dividedBy(3));
 		});
 		assertThat(lease.isLost()).isFalse();
 	}
@@ -275,10 +283,27 @@ class WatchdogTests {
 					return slowAnswer(request);
 				}
 			}, new FencingListeners(List.of()), this.clock, TIMEOUT);
-			Lease lease = manager.acquire(terms(false), List.of(request.resource())).get(0);
-			manager.close();
-			return lease;
+			this.managers.add(manager);
+			return manager.acquire(terms(false), List.of(request.resource())).get(0);
 		});
+	}
+
+	@Test
+	void rule8WhenRenewalIsAnsweredLateThenDeadlineStillComesBeforeTheEnd() {
+		Watchdog slow = watchdog(new DelegatingCoordinator(this.coordinator) {
+			@Override
+			public Renewals renew(Collection<Lease> leases, Duration timeout) {
+				Renewals answers = super.renew(leases, timeout);
+				WatchdogTests.this.clock.advance(LEASE.dividedBy(4));
+				return answers;
+			}
+		}, this.listener);
+		Lease lease = acquire(this.resource);
+		slow.watch(lease, terms(true));
+		this.clock.advance(LEASE.dividedBy(3));
+		slow.look();
+		await().until(() -> lease.getRemaining().compareTo(LEASE.multipliedBy(2).dividedBy(3)) > 0);
+		assertThat(lease.getRemaining()).isLessThan(this.coordinator.getRemaining(this.resource));
 	}
 
 	@Test

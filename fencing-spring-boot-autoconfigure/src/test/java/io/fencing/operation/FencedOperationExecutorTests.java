@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencedOperationRequest;
 import io.fencing.FencedResource;
 import io.fencing.FencedResourceFactory;
@@ -303,6 +304,48 @@ class FencedOperationExecutorTests {
 		assertThat(this.events).contains("observed coordinator UNKNOWN");
 	}
 
+	@Test
+	void whenObservedAndCoordinatorStaysDownThenItIsNotAskedEveryTime() {
+		FencedOperationExecutor executor = executor(FencingMode.OBSERVE);
+		this.coordinator.setUnavailable(true);
+		for (int i = 0; i < 10; i++) {
+			executor.call(request("a"), () -> "result");
+		}
+		assertThat(this.coordinator.getRequests()).isLessThanOrEqualTo(2);
+		assertThat(this.events).filteredOn("observed coordinator UNKNOWN"::equals).hasSize(10);
+	}
+
+	// rule 11: a release that fails hides nothing
+	@Test
+	void rule11WhenReleaseFailsThenResultWinsOrFailureIsSuppressed() {
+		FencedOperationExecutor executor = executor(FencingMode.ENFORCE);
+		assertThat(executor.<String, RuntimeException>call(request("a"), () -> {
+			this.coordinator.setUnavailable(true);
+			return "result";
+		})).isEqualTo("result");
+		this.coordinator.setUnavailable(false);
+		assertThatIllegalStateException().isThrownBy(() -> executor.call(request("b"), () -> {
+			this.coordinator.setUnavailable(true);
+			throw new IllegalStateException("from the body");
+		}))
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement()
+				.isInstanceOf(CoordinatorUnavailableException.class));
+		this.coordinator.setUnavailable(false);
+	}
+
+	@Test
+	void whenOperationMeetsNoFenceThenItIsReported() {
+		FencedOperationExecutor executor = executor(FencingMode.ENFORCE);
+		executor.call(request("a"), () -> null);
+		assertThat(this.events).contains("unfenced test");
+		this.events.clear();
+		executor.call(request("a"), () -> {
+			OperationContext.get().meetFence();
+			return null;
+		});
+		assertThat(this.events).doesNotContain("unfenced test");
+	}
+
 	// rule 10: context, watchdog and lease live to the end of a joined transaction
 	@Test
 	void whenCallerTransactionIsJoinedThenLeaseStaysToItsCompletion() {
@@ -412,8 +455,8 @@ class FencedOperationExecutorTests {
 	private FencedOperationExecutor executor(FencingMode mode) {
 		return new FencedOperationExecutor(new OperationSettingsSource(defaults(mode), Map.of()), this.resources,
 				new OperationEntry(this.leases, () -> List.of(this.fence), this.listeners),
-				new OperationObserver(this.leases, () -> List.of(this.fence), this.listeners), this.listeners,
-				MonotonicClock.SYSTEM);
+				new OperationObserver(this.leases, () -> List.of(this.fence), this.listeners, MonotonicClock.SYSTEM),
+				this.listeners, MonotonicClock.SYSTEM);
 	}
 
 	private final class RecordingListener implements FencingListener {
@@ -421,6 +464,11 @@ class FencedOperationExecutorTests {
 		@Override
 		public void onRegression(String operation, String storage, long issued, long accepted) {
 			FencedOperationExecutorTests.this.events.add("regression");
+		}
+
+		@Override
+		public void onUnfenced(@Nullable String operation, @Nullable String storage) {
+			FencedOperationExecutorTests.this.events.add("unfenced " + operation);
 		}
 
 		@Override

@@ -25,16 +25,21 @@ final class BoundTransactions {
 	 * @throws SQLException if the connection fails
 	 */
 	static @Nullable ConnectionHolder find(DataSource dataSource) throws SQLException {
-		if (!TransactionSynchronizationManager.isActualTransactionActive()
-				|| !(TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder)
-				|| holder.getConnectionHandle() == null) {
+		if (!(TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder)
+				|| holder.getConnectionHandle() == null || isScopeOnly()) {
 			return null;
 		}
 		if (TransactionHold.find(holder) != null) {
 			return holder;
 		}
-		// a connection can be bound for a scope without a transaction, too
+		// bound for the scope of another data source's transaction
 		return holder.getConnection().getAutoCommit() ? null : holder;
+	}
+
+	// as with SUPPORTS: there is synchronization, but no transaction
+	private static boolean isScopeOnly() {
+		return TransactionSynchronizationManager.isSynchronizationActive()
+				&& !TransactionSynchronizationManager.isActualTransactionActive();
 	}
 
 }

@@ -52,10 +52,12 @@ final class FenceHold {
 			FenceTable table = this.fence.table(connection);
 			Map<String, FencingToken> shown = readOnly ? table.readInReadOnlyTransaction(connection, held) : null;
 			if (shown != null) {
-				checkReadOnly(context, held, shown);
+				for (HeldResource one : held) {
+					checkEqual(context, one, shown.get(one.getResource().getKey()), true);
+				}
 			}
 			else {
-				lock(context, held, connection, table, outer);
+				lock(context, held, connection, table, readOnly, outer);
 			}
 			return table.transactionId(connection);
 		}
@@ -76,20 +78,8 @@ final class FenceHold {
 		}
 	}
 
-	private void checkReadOnly(OperationContext context, Collection<HeldResource> held,
-			Map<String, FencingToken> shown) {
-		for (HeldResource one : held) {
-			FencingToken stored = shown.get(one.getResource().getKey());
-			if (!one.getToken().equals(stored)) {
-				boolean behind = stored == null || stored.value() < one.getToken().value();
-				throw this.fence.refusal(context, one, behind ? RejectionReason.LAGGING : RejectionReason.STALE,
-						stored);
-			}
-		}
-	}
-
 	private void lock(OperationContext context, Collection<HeldResource> held, Connection connection, FenceTable table,
-			OuterHold outer) throws SQLException {
+			boolean readOnly, OuterHold outer) throws SQLException {
 		Map<String, FencingToken> locked = table.lock(connection, held);
 		for (HeldResource one : held) {
 			FencingToken stored = locked.get(one.getResource().getKey());
@@ -97,18 +87,20 @@ final class FenceHold {
 			if (skipped) {
 				stored = table.read(connection, one.getResource());
 			}
-			if (!one.getToken().equals(stored)) {
-				throw this.fence.refusal(context, one, reason(one, stored), stored);
-			}
+			checkEqual(context, one, stored, readOnly);
 			if (skipped && (table.getDialect().sharesLocks() || !outer.holds(one))) {
 				throw conflict(context, one, null);
 			}
 		}
 	}
 
-	private static RejectionReason reason(HeldResource held, @Nullable FencingToken stored) {
-		boolean forgotten = stored == null || stored.value() < held.getToken().value();
-		return forgotten ? RejectionReason.MISSING : RejectionReason.STALE;
+	private void checkEqual(OperationContext context, HeldResource held, @Nullable FencingToken stored,
+			boolean readOnly) {
+		if (!held.getToken().equals(stored)) {
+			boolean behind = stored == null || stored.value() < held.getToken().value();
+			RejectionReason whenBehind = readOnly ? RejectionReason.LAGGING : RejectionReason.MISSING;
+			throw this.fence.refusal(context, held, behind ? whenBehind : RejectionReason.STALE, stored);
+		}
 	}
 
 	private FencingException failure(OperationContext context, Collection<HeldResource> held, Exception ex) {

@@ -93,13 +93,13 @@ final class FencedJdbcClient {
 				Object next = invoke(spec, method, arguments);
 				return (next != spec) ? wrap(next, result, sql) : proxy;
 			}
-			return send(TemplateStatement.ofClient(sql, method.getName()), spec, method, arguments);
+			return send(TemplateStatement.of(method.getName(), this.statements.text(sql)), spec, method, arguments);
 		});
 	}
 
 	private @Nullable Object send(TemplateStatement statement, Object spec, Method method,
 			@Nullable Object @Nullable [] arguments) throws Throwable {
-		JdbcFence fence = this.fences.get().find(this.dataSource);
+		JdbcFence fence = this.fences.get().findForStatement(this.dataSource);
 		if (fence == null) {
 			return invoke(spec, method, arguments);
 		}

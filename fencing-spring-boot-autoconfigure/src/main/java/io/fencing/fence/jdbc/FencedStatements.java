@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
+import org.springframework.util.ConcurrentLruCache;
 
 /**
  * Stands in front of every statement that goes through a fenced template. It asks whether
@@ -25,7 +26,20 @@ import org.springframework.util.Assert;
  */
 final class FencedStatements {
 
-	private final UnfencedWriteReporter reporter = new UnfencedWriteReporter();
+	private static final int LONGEST_CACHED_TEXT = 4096;
+
+	private final UnfencedWriteGuard outside = new UnfencedWriteGuard();
+
+	private final ConcurrentLruCache<String, StatementText> texts = new ConcurrentLruCache<>(512, StatementText::new);
+
+	/**
+	 * What can be told from a text.
+	 * @param sql the text
+	 * @return the text, read
+	 */
+	StatementText text(String sql) {
+		return (sql.length() > LONGEST_CACHED_TEXT) ? new StatementText(sql) : this.texts.get(sql);
+	}
 
 	/**
 	 * Send a statement.
@@ -41,7 +55,7 @@ final class FencedStatements {
 			throws Throwable {
 		OperationContext context = OperationContext.get();
 		if (context == null) {
-			checkOutside(fence, statement);
+			this.outside.check(fence, statement);
 			return call.proceed();
 		}
 		if (!context.isEnforced()) {
@@ -52,34 +66,25 @@ final class FencedStatements {
 			throw refusal;
 		}
 		context.meetFence();
-		ConnectionHolder holder = transaction(fence);
-		if (holder != null) {
+		boolean sameDataSource = ManagedDataSources.unwrap(dataSource) == fence.getDataSource();
+		ConnectionHolder holder = sameDataSource ? transaction(fence) : null;
+		boolean completing = holder != null && CompletingTransactions.contains(holder);
+		if (holder != null && !completing) {
 			return executeInTransaction(fence, context, holder, statement, call);
 		}
-		if (statement.isPlainRead(fence) || statement.isUnfenced(fence)) {
+		if (passesWithoutHold(fence, context, statement, completing)) {
 			HoldingTransactionListener.checkHeld(context, fence);
-			if (!statement.isPlainRead(fence)) {
-				fence.getListeners().onUnfenced(context.getOperation(), fence.getStorage());
-			}
 			return call.proceed();
 		}
-		checkCanBeHeld(fence, dataSource, context, statement);
-		return executeInOwnTransaction(fence, context, statement, call);
+		checkCanBeHeld(fence, context, statement, sameDataSource, completing);
+		return fence.ownTransactions()
+			.execute(() -> executeInTransaction(fence, context, begun(fence), statement, call));
 	}
 
-	private void checkOutside(JdbcFence fence, TemplateStatement statement) {
-		UnfencedWrites policy = fence.getSettings().unfencedWrites();
-		if (policy == UnfencedWrites.ALLOW || statement.isPlainRead(fence) || statement.isUnfenced(fence)) {
-			return;
-		}
-		fence.getListeners().onUnfenced(null, fence.getStorage());
-		if (policy == UnfencedWrites.REJECT) {
-			throw new UnfencedWriteException(null,
-					"a write to storage '" + fence.getStorage()
-							+ "' has no token, and 'fencing.unfenced-writes' is 'reject'",
-					"make it in a fenced operation");
-		}
-		this.reporter.report(fence.getStorage());
+	private static ConnectionHolder begun(JdbcFence fence) {
+		ConnectionHolder holder = transaction(fence);
+		Assert.state(holder != null, "A transaction that was just begun is bound");
+		return holder;
 	}
 
 	private static @Nullable ConnectionHolder transaction(JdbcFence fence) {
@@ -103,8 +108,7 @@ final class FencedStatements {
 		}
 		hold.check(context);
 		if (statement.endsTransaction(fence)) {
-			throw unfenced(fence, context,
-					"a statement would end the transaction that holds storage '" + fence.getStorage() + "'",
+			throw unfenced(fence, context, "a statement would end the transaction that holds",
 					"make it outside of the operation");
 		}
 		try {
@@ -133,43 +137,48 @@ final class FencedStatements {
 		return false;
 	}
 
-	private static void checkCanBeHeld(JdbcFence fence, DataSource dataSource, OperationContext context,
-			TemplateStatement statement) {
-		String storage = "storage '" + fence.getStorage() + "'";
-		if (ManagedDataSources.unwrap(dataSource) != fence.getDataSource()) {
-			throw unfenced(fence, context,
-					"a template uses " + storage + " through another DataSource object than its transaction manager",
+	private static boolean passesWithoutHold(JdbcFence fence, OperationContext context, TemplateStatement statement,
+			boolean completing) {
+		if (statement.isPlainRead(fence)) {
+			return true;
+		}
+		if (!completing && statement.isUnfenced(fence)) {
+			fence.getListeners().onUnfenced(context.getOperation(), fence.getStorage());
+			return true;
+		}
+		return false;
+	}
+
+	private static void checkCanBeHeld(JdbcFence fence, OperationContext context, TemplateStatement statement,
+			boolean sameDataSource, boolean completing) {
+		if (!sameDataSource) {
+			throw unfenced(fence, context, "a template uses another DataSource object than the transactions on",
 					"give both the same one");
 		}
+		if (completing) {
+			throw unfenced(fence, context, "a write comes after the commit of its transaction on",
+					"make it in a new transaction");
+		}
 		if (statement.isStream()) {
-			throw unfenced(fence, context,
-					"a stream outside of a transaction may write to " + storage + " and outlives every hold",
+			throw unfenced(fence, context, "a stream that outlives every hold may write to",
 					"open it in a transaction, or use a statement that is plainly a SELECT");
 		}
 		if (statement.endsTransaction(fence) || statement.refusesTransaction(fence)) {
-			throw unfenced(fence, context, "a statement for " + storage + " cannot run in a transaction that is held",
+			throw unfenced(fence, context, "a statement cannot run in a transaction that holds",
 					"make it outside of the operation, or name its beginning in 'fencing.jdbc.unfenced-statements'");
 		}
 		if (TransactionSynchronizationManager.isActualTransactionActive()
 				&& fence.getSettings().unfencedWrites() == UnfencedWrites.REJECT) {
-			throw unfenced(fence, context, "a write to " + storage + " is outside of the transaction that is active",
-					"begin a transaction on its DataSource");
+			throw unfenced(fence, context, "the active transaction is not on the DataSource of",
+					"begin a transaction on the DataSource that is written to");
 		}
 	}
 
 	private static UnfencedWriteException unfenced(JdbcFence fence, OperationContext context, String problem,
 			String remedy) {
 		fence.rejected(context, RejectionReason.UNFENCED);
-		return context.refuse(new UnfencedWriteException(context.getOperation(), problem, remedy));
-	}
-
-	private static @Nullable Object executeInOwnTransaction(JdbcFence fence, OperationContext context,
-			TemplateStatement statement, StatementCall call) throws Throwable {
-		return fence.ownTransactions().execute(() -> {
-			ConnectionHolder holder = transaction(fence);
-			Assert.state(holder != null, "A transaction that was just begun is bound");
-			return executeInTransaction(fence, context, holder, statement, call);
-		});
+		return context.refuse(new UnfencedWriteException(context.getOperation(),
+				problem + " storage '" + fence.getStorage() + "'", remedy));
 	}
 
 	/**

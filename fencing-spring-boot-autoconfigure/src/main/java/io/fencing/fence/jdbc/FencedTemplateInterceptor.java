@@ -51,11 +51,12 @@ final class FencedTemplateInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		DataSource dataSource = template.getDataSource();
-		JdbcFence fence = this.fences.get().find(dataSource);
+		JdbcFence fence = this.fences.get().findForStatement(dataSource);
 		if (fence == null || dataSource == null) {
 			return invocation.proceed();
 		}
-		TemplateStatement statement = TemplateStatement.of(invocation.getMethod().getName(), invocation.getArguments());
+		TemplateStatement statement = TemplateStatement.of(invocation.getMethod().getName(), invocation.getArguments(),
+				this.statements::text);
 		return this.statements.execute(fence, dataSource, statement, invocation::proceed);
 	}
 

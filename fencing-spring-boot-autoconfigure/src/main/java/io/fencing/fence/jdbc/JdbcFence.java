@@ -28,6 +28,11 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * protected data. Claims are transactions of their own; holds are locks in the
  * transactions of the application, taken by {@link HoldingTransactionListener} and
  * {@link FencedStatements}. Thread-safe.
+ *
+ * <p>
+ * H2 has no shared row locks. There a transaction nested in another one of the same
+ * operation rests on the outer one's lock, and two tasks that carry one operation to
+ * different threads exclude each other: the second one is refused as a conflict.
  */
 public final class JdbcFence implements Fence {
 

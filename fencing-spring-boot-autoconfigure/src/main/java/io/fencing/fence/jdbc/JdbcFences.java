@@ -6,7 +6,9 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import io.fencing.context.OperationContext;
 import io.fencing.fence.FenceSource;
+import io.fencing.fence.UnfencedWrites;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -18,13 +20,17 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class JdbcFences implements FenceSource {
 
+	private final UnfencedWrites unfencedWrites;
+
 	private final Supplier<? extends Collection<JdbcFence>> fences;
 
 	/**
 	 * Create the registry.
+	 * @param unfencedWrites what happens to writes outside of operations
 	 * @param fences makes the fences, one for each data source; called once
 	 */
-	public JdbcFences(Supplier<? extends Collection<JdbcFence>> fences) {
+	public JdbcFences(UnfencedWrites unfencedWrites, Supplier<? extends Collection<JdbcFence>> fences) {
+		this.unfencedWrites = unfencedWrites;
 		this.fences = SingletonSupplier.of(() -> List.copyOf(fences.get()));
 	}
 
@@ -49,6 +55,17 @@ public final class JdbcFences implements FenceSource {
 			candidate = (candidate instanceof DelegatingDataSource proxy) ? proxy.getTargetDataSource() : null;
 		}
 		return null;
+	}
+
+	/**
+	 * Find the fence that a statement must go by. Makes no fences where none is needed,
+	 * as for statements while the application starts.
+	 * @param dataSource the data source, or a proxy in front of it
+	 * @return the fence, {@code null} if the statement may pass
+	 */
+	@Nullable JdbcFence findForStatement(@Nullable DataSource dataSource) {
+		boolean passes = this.unfencedWrites == UnfencedWrites.ALLOW && OperationContext.get() == null;
+		return passes ? null : find(dataSource);
 	}
 
 }

@@ -49,7 +49,9 @@ final class JoinableTransactions {
 			return null;
 		}
 		if (CompletingTransactions.contains(holder)) {
-			throw refuse(operation, "the transaction around it has already been committed or is about to be", REMEDY);
+			throw refuse(operation,
+					"the transaction around it is already being committed, or its manager has synchronization switched off",
+					REMEDY);
 		}
 		if (this.fence.getSettings().joinedTransactions() == JoinedTransactions.REJECT) {
 			throw refuse(operation, "a transaction is active around it and 'fencing.joined-transactions' is 'reject'",

@@ -1,7 +1,6 @@
 package io.fencing.fence.jdbc;
 
 import java.util.List;
-import java.util.function.Supplier;
 
 import io.fencing.fence.jdbc.FencedStatements.StatementCall;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +18,7 @@ final class OwnTransactions {
 
 	OwnTransactions(JdbcFence fence) {
 		JdbcTransactionManager manager = new JdbcTransactionManager(fence.getDataSource());
-		JdbcFences itself = new JdbcFences((Supplier<List<JdbcFence>>) () -> List.of(fence));
+		JdbcFences itself = new JdbcFences(fence.getSettings().unfencedWrites(), () -> List.of(fence));
 		manager.setTransactionExecutionListeners(List.of(new HoldingTransactionListener(manager, () -> itself)));
 		this.manager = manager;
 	}

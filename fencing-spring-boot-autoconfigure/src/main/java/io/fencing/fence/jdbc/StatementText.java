@@ -19,6 +19,9 @@ final class StatementText {
 	private static final Set<String> TRANSACTION_CONTROL = Set.of("COMMIT", "END", "ABORT", "BEGIN", "START",
 			"ROLLBACK");
 
+	// escapes, comments, quoted identifiers and dollar quotes may contain an apostrophe
+	private static final List<String> NOT_PLAIN = List.of("\\", "--", "/*", "#", "\"", "`", "$");
+
 	// their bodies contain other statements
 	private static final Set<String> BODIES = Set.of("CREATE", "ALTER", "DO");
 
@@ -35,6 +38,8 @@ final class StatementText {
 	private static List<List<String>> split(String sql) {
 		List<List<String>> statements = new ArrayList<>();
 		List<String> words = new ArrayList<>();
+		boolean literals = hasPlainLiterals(sql);
+		boolean inLiteral = false;
 		int at = 0;
 		while (at < sql.length()) {
 			char c = sql.charAt(at);
@@ -48,7 +53,10 @@ final class StatementText {
 				}
 				words.add(sql.substring(at, end).toUpperCase(Locale.ROOT));
 			}
-			else if (c == ';' && !words.isEmpty()) {
+			else if (literals && c == '\'') {
+				inLiteral = !inLiteral;
+			}
+			else if (c == ';' && !inLiteral && !words.isEmpty()) {
 				statements.add(words);
 				words = new ArrayList<>();
 			}
@@ -58,6 +66,11 @@ final class StatementText {
 			statements.add(words);
 		}
 		return statements;
+	}
+
+	// whether an apostrophe can be nothing but the beginning or the end of a literal
+	private static boolean hasPlainLiterals(String sql) {
+		return NOT_PLAIN.stream().noneMatch(sql::contains);
 	}
 
 	private static boolean isComment(String sql, int at) {

@@ -1,21 +1,18 @@
 package io.fencing.fence.jdbc;
 
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 
 import io.fencing.jdbc.DatabaseDialect;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.SqlProvider;
-import org.springframework.util.ConcurrentLruCache;
 
 /**
  * One call of a template: the statements that it sends, as far as it tells. Immutable.
  */
 final class TemplateStatement {
-
-	private static final ConcurrentLruCache<String, StatementText> TEXTS = new ConcurrentLruCache<>(512,
-			StatementText::new);
 
 	private final @Nullable List<StatementText> texts;
 
@@ -31,34 +28,29 @@ final class TemplateStatement {
 	 * is the first argument or provided by it.
 	 * @param method the name of the method
 	 * @param arguments the arguments
+	 * @param reader reads a text
 	 * @return the statement
 	 */
-	static TemplateStatement of(String method, @Nullable Object[] arguments) {
+	static TemplateStatement of(String method, @Nullable Object[] arguments, Function<String, StatementText> reader) {
 		Object first = (arguments.length > 0) ? arguments[0] : null;
-		List<StatementText> texts = null;
 		if (first instanceof String sql) {
-			texts = List.of(TEXTS.get(sql));
+			return new TemplateStatement(List.of(reader.apply(sql)), method);
 		}
-		else if (first instanceof String[] batch) {
-			texts = new ArrayList<>();
-			for (String sql : batch) {
-				texts.add(TEXTS.get(sql));
-			}
+		if (first instanceof String[] batch) {
+			return new TemplateStatement(Arrays.stream(batch).map(reader).toList(), method);
 		}
-		else if (first instanceof SqlProvider provider && provider.getSql() != null) {
-			texts = List.of(TEXTS.get(provider.getSql()));
-		}
-		return new TemplateStatement(texts, method);
+		String provided = (first instanceof SqlProvider provider) ? provider.getSql() : null;
+		return new TemplateStatement((provided != null) ? List.of(reader.apply(provided)) : null, method);
 	}
 
 	/**
-	 * A statement of a client that tells its text.
-	 * @param sql the text
-	 * @param method the name of the method that sends it
+	 * Read a call of a client that has told its text before.
+	 * @param method the name of the method
+	 * @param text the text
 	 * @return the statement
 	 */
-	static TemplateStatement ofClient(String sql, String method) {
-		return new TemplateStatement(List.of(TEXTS.get(sql)), method);
+	static TemplateStatement of(String method, StatementText text) {
+		return new TemplateStatement(List.of(text), method);
 	}
 
 	boolean isStream() {

@@ -31,7 +31,7 @@ final class TransactionHold implements TransactionSynchronization {
 	private final boolean readOnly;
 
 	// nothing in the transaction came before the hold, so no savepoint lies before it
-	private final boolean first;
+	private boolean first;
 
 	private final SortedMap<FencedResource, HeldResource> held = new TreeMap<>();
 
@@ -100,6 +100,7 @@ final class TransactionHold implements TransactionSynchronization {
 			hold.bind();
 		}
 		hold.throwRefusal(context);
+		hold.first = false;
 		try {
 			hold.take(context, context.getAllHeld());
 		}
@@ -118,6 +119,7 @@ final class TransactionHold implements TransactionSynchronization {
 	}
 
 	private void bind() {
+		release();
 		TransactionSynchronizationManager.bindResource(this.holder, this);
 		if (TransactionSynchronizationManager.isSynchronizationActive()) {
 			TransactionSynchronizationManager.registerSynchronization(this);
@@ -233,6 +235,7 @@ final class TransactionHold implements TransactionSynchronization {
 	 */
 	void release() {
 		TransactionSynchronizationManager.unbindResourceIfPossible(this.holder);
+		CompletingTransactions.remove(this.holder);
 	}
 
 	@Override
@@ -244,6 +247,11 @@ final class TransactionHold implements TransactionSynchronization {
 	public void beforeCommit(boolean readOnly) {
 		// repeated by the listener, where the transaction manager has one
 		verify();
+	}
+
+	@Override
+	public void beforeCompletion() {
+		CompletingTransactions.add(this.holder);
 	}
 
 	@Override

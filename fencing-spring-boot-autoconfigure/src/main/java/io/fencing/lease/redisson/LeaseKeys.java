@@ -18,11 +18,12 @@ import io.fencing.FencedResource;
  * </pre>
  *
  * A lease with an empty owner ({@code token:}) is kept taken after its release, and
- * nobody's. All values are plain text. An ACL user needs <code>~fencing:1:*</code>,
- * <code>&amp;fencing:1:*</code> and the commands {@code EVALSHA}, {@code SCRIPT|LOAD},
- * {@code GET}, {@code SET}, {@code DEL}, {@code PTTL}, {@code PEXPIRE}, {@code TIME},
- * {@code PUBLISH}, {@code SUBSCRIBE} and {@code UNSUBSCRIBE}, next to what Redisson
- * itself sends.
+ * nobody's. All values are plain text. A user with limited rights needs
+ * <code>~fencing:1:*</code>, <code>&amp;fencing:1:*</code> and {@code eval},
+ * {@code evalsha}, {@code script|load}, {@code get}, {@code set}, {@code del},
+ * {@code pttl}, {@code pexpire}, {@code time}, {@code publish}, {@code subscribe},
+ * {@code unsubscribe} and {@code ping}, and what Redisson needs for the topology
+ * (<code>cluster|nodes</code> or {@code sentinel}).
  */
 final class LeaseKeys {
 

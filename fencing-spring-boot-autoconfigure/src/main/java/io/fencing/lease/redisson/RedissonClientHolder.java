@@ -83,7 +83,11 @@ public final class RedissonClientHolder implements AutoCloseable {
 
 	private void create(CompletableFuture<RedissonClient> created) {
 		try {
-			created.complete(this.factory.get());
+			RedissonClient redisson = this.factory.get();
+			created.complete(redisson);
+			if (this.closed && this.owned) {
+				redisson.shutdown();
+			}
 		}
 		catch (Throwable ex) {
 			// an Error as well: whoever waits for the client must hear of it

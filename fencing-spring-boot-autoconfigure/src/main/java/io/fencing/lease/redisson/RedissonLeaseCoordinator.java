@@ -69,7 +69,7 @@ public final class RedissonLeaseCoordinator implements LeaseCoordinator {
 		if (leases.isEmpty()) {
 			return new Renewals(Set.of(), Set.of());
 		}
-		RenewalRound round = new RenewalRound(leases.stream().map(this::renewal).toList());
+		RenewalRound round = new RenewalRound(leases.stream().map(this::renewal).toList(), timeout);
 		CoordinatorUnavailableException failure = null;
 		try {
 			new TimedAnswer(null, null, timeout, false).get(this.clients.get(), round::run);

@@ -1,9 +1,12 @@
 package io.fencing.lease.redisson;
 
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 
 import io.fencing.lease.Lease;
 import io.fencing.lease.LeaseCoordinator.Renewals;
@@ -15,20 +18,26 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
 /**
- * Renews many leases in one go: one pipeline for each master. Those that it fails for are
- * sent once more on their own, so that neither a forgotten script nor one master out of
- * many that is down ends the leases of others. For one use.
+ * Renews many leases in one go: one pipeline for each master. Those that have no answer
+ * when the pipelines end, or after half of the time, are sent once more on their own, so
+ * that one master or one connection that fails does not end the leases of others: in
+ * Redisson a pipeline that fails for one master fails for all, and errors in a reply that
+ * comes in parts leave it without an end. For one use.
  */
 final class RenewalRound {
 
 	private final List<Renewal> renewals;
 
+	private final Duration timeout;
+
 	/**
 	 * Create a round.
 	 * @param renewals what to send
+	 * @param timeout the time until it will be ended
 	 */
-	RenewalRound(List<Renewal> renewals) {
+	RenewalRound(List<Renewal> renewals, Duration timeout) {
 		this.renewals = renewals;
+		this.timeout = timeout;
 	}
 
 	/**
@@ -52,9 +61,12 @@ final class RenewalRound {
 		RBatch batch = client.createBatch(BatchOptions.defaults().retryAttempts(0));
 		RScriptAsync redis = batch.getScript(StringCodec.INSTANCE);
 		for (Renewal renewal : this.renewals) {
-			renewal.call().evaluate(redis).thenAccept(renewal.reply()::complete);
+			renewal.call().addTo(redis).thenAccept(renewal.reply()::complete);
 		}
-		batch.executeAsync().whenComplete((result, failure) -> sendUnanswered(client));
+		CompletionStage<?> ended = batch.executeAsync()
+			.toCompletableFuture()
+			.orTimeout(this.timeout.dividedBy(2).toNanos(), TimeUnit.NANOSECONDS);
+		ended.whenComplete((result, failure) -> sendUnanswered(client));
 	}
 
 	private void sendUnanswered(RedissonClient client) {

@@ -77,11 +77,17 @@ record ScriptCall(LuaScript script, List<String> keys, List<String> arguments) {
 	}
 
 	/**
-	 * Send it once, also as part of a batch.
-	 * @param redis where to
+	 * Add it to a pipeline, with its source: an error of one call, such as a forgotten
+	 * script, would leave others of the pipeline without a reply.
+	 * @param pipeline the pipeline
 	 * @return the reply to come
 	 */
-	RFuture<@Nullable Object> evaluate(RScriptAsync redis) {
+	RFuture<@Nullable Object> addTo(RScriptAsync pipeline) {
+		return pipeline.evalAsync(this.keys.get(0), RScript.Mode.READ_WRITE, this.script.text(),
+				RScript.ReturnType.LIST, List.copyOf(this.keys), this.arguments.toArray());
+	}
+
+	private RFuture<@Nullable Object> evaluate(RScriptAsync redis) {
 		return redis.evalShaAsync(this.keys.get(0), RScript.Mode.READ_WRITE, this.script.sha(), RScript.ReturnType.LIST,
 				List.copyOf(this.keys), this.arguments.toArray());
 	}

@@ -64,7 +64,7 @@ final class FencedDatabase {
 
 		};
 		this.fence = new JdbcFence(null, dataSource, settings, new FencingListeners(List.of(recorder)));
-		this.fences = new JdbcFences(() -> List.of(this.fence));
+		this.fences = new JdbcFences(settings.unfencedWrites(), () -> List.of(this.fence));
 		this.manager = manage(new JdbcTransactionManager(dataSource));
 		this.jdbc = wrap(new JdbcTemplate(dataSource));
 		this.raw = new JdbcTemplate(dataSource);

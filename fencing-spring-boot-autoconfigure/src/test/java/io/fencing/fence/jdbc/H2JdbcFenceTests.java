@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.dao.PessimisticLockingFailureException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -72,6 +75,24 @@ class H2JdbcFenceTests extends JdbcFenceTests {
 				}), TestHeld.next(RESOURCE)))
 			.satisfies((ex) -> assertThat(ex.getReason()).isEqualTo(RejectionReason.REPLACED));
 		assertThat(this.database.raw.queryForObject("SELECT SUM(balance) FROM account", Integer.class)).isZero();
+	}
+
+	@Test
+	void case91WhenVictimOfAConflictGoesOnThenRefused() {
+		TransactionTemplate snapshot = this.database.transaction(TransactionDefinition.PROPAGATION_REQUIRED,
+				TransactionDefinition.ISOLATION_REPEATABLE_READ);
+		assertThatExceptionOfType(StaleTokenException.class)
+			.isThrownBy(() -> this.database.operations.run(() -> snapshot.executeWithoutResult((status) -> {
+				this.database.write(1);
+				Operations.elsewhere(() -> this.database.raw.update("UPDATE account SET balance = 8 WHERE id = 'b'"));
+				// H2 rolls back the whole transaction with this
+				assertThatExceptionOfType(PessimisticLockingFailureException.class)
+					.isThrownBy(() -> this.database.jdbc.update("UPDATE account SET balance = 2 WHERE id = 'b'"));
+				this.database.raw.update("UPDATE account SET balance = 3 WHERE id = 'b'");
+			}), TestHeld.next(RESOURCE)))
+			.satisfies((ex) -> assertThat(ex.getReason()).isEqualTo(RejectionReason.REPLACED));
+		assertThat(this.database.raw.queryForList("SELECT balance FROM account ORDER BY id", Integer.class))
+			.containsExactly(0, 8);
 	}
 
 }

@@ -3,6 +3,7 @@ package io.fencing.fence.jdbc;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -211,6 +212,22 @@ abstract class JdbcFenceTests {
 	}
 
 	@Test
+	void rule3WhenFenceShowsAnythingElseAfterTheClaimThenRefused() {
+		Map.of("DELETE FROM fencing_fence", RejectionReason.MISSING, "UPDATE fencing_fence SET token = token - 1",
+				RejectionReason.MISSING, "UPDATE fencing_fence SET token = token + 1", RejectionReason.STALE,
+				"UPDATE fencing_fence SET owner = 'another'", RejectionReason.STALE)
+			.forEach((change, reason) -> {
+				OperationContext context = this.database.operations.enter(TestHeld.next(RESOURCE));
+				this.database.raw.update(change);
+				assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> Operations.in(context, () -> {
+					this.database.writeInTransaction(7);
+					return true;
+				})).satisfies((ex) -> assertThat(ex.getReason()).isEqualTo(reason));
+			});
+		assertThat(this.database.balance()).isZero();
+	}
+
+	@Test
 	void whenBodyUsesNoTemplateThenRefusedAtCommit() throws Exception {
 		OperationContext stale = this.database.operations.enter(TestHeld.next(RESOURCE));
 		this.database.takeOver(RESOURCE);
@@ -340,6 +357,33 @@ abstract class JdbcFenceTests {
 			this.database.write(this.database.read() + 10);
 		}), TestHeld.next(RESOURCE));
 		assertThat(this.database.balance()).isEqualTo(11);
+	}
+
+	@Test
+	void case83WhenSavepointBeforeAJoinedHoldIsRolledBackAndNobodyIsNewerThenWorkGoesOn() {
+		this.database.transaction().executeWithoutResult((outer) -> {
+			Object savepoint = outer.createSavepoint();
+			unchecked(() -> this.database.operations.run(() -> this.database.write(5), TestHeld.next(RESOURCE)));
+			outer.rollbackToSavepoint(savepoint);
+			this.database.write(this.database.read() + 1);
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> this.database.takeOver(RESOURCE))
+				.withCauseInstanceOf(AdmissionTimeoutException.class);
+		});
+		assertThat(this.database.balance()).isOne();
+	}
+
+	@Test
+	void case83WhenHoldOfANestedOperationIsUndoneThenTheCommitIsRefused() {
+		assertThatExceptionOfType(StaleTokenException.class).isThrownBy(
+				() -> this.database.operations.run(() -> this.database.transaction().executeWithoutResult((outer) -> {
+					this.database.write(5);
+					this.database.raw.execute("SAVEPOINT sp");
+					unchecked(() -> this.database.operations.run(this.database::read, TestHeld.next("account:b")));
+					this.database.raw.execute("ROLLBACK TO SAVEPOINT sp");
+					this.database.raw.update("UPDATE account SET balance = 7 WHERE id = 'b'");
+					Operations.elsewhere(() -> this.database.operations.enter(TestHeld.next("account:b")));
+				}), TestHeld.next(RESOURCE)));
+		assertThat(this.database.raw.queryForObject("SELECT SUM(balance) FROM account", Integer.class)).isZero();
 	}
 
 	@Test
@@ -589,6 +633,54 @@ abstract class JdbcFenceTests {
 	}
 
 	@Test
+	void whenWriteComesAfterTheCommitThenRefused() throws Exception {
+		OperationContext context = this.database.operations.enter(TestHeld.next(RESOURCE));
+		assertThatExceptionOfType(UnfencedWriteException.class)
+			.isThrownBy(() -> Operations.in(context, () -> this.database.transaction().execute((status) -> {
+				TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void afterCommit() {
+						assertThat(JdbcFenceTests.this.database.read()).isZero();
+						JdbcFenceTests.this.database.newTransaction()
+							.executeWithoutResult((own) -> JdbcFenceTests.this.database.write(1));
+						JdbcFenceTests.this.database.write(2);
+					}
+
+				});
+				return true;
+			})));
+		assertThat(this.database.balance()).isOne();
+	}
+
+	@Test
+	void whenManagerHasNoSynchronizationThenRefused() {
+		JdbcTransactionManager manager = this.database.manage(new JdbcTransactionManager(this.database.dataSource));
+		manager.setTransactionSynchronization(JdbcTransactionManager.SYNCHRONIZATION_NEVER);
+		TransactionTemplate transaction = new TransactionTemplate(manager);
+		assertThatExceptionOfType(InvalidFencedOperationException.class).isThrownBy(() -> this.database.operations.run(
+				() -> transaction
+					.executeWithoutResult((status) -> this.database.raw.update("UPDATE account SET balance = 1")),
+				TestHeld.next(RESOURCE)))
+			.withMessageContaining("synchronization");
+		transaction.executeWithoutResult((status) -> assertThatExceptionOfType(InvalidFencedOperationException.class)
+			.isThrownBy(() -> this.database.fence.inspect("withdraw", false)));
+		assertThat(this.database.balance()).isZero();
+		assertThat(TransactionSynchronizationManager.getResourceMap()).isEmpty();
+	}
+
+	@Test
+	void whenConnectionIsBoundWithoutATransactionThenStatementGetsItsOwn() throws Exception {
+		this.database.operations.run(() -> this.database
+			.transaction(TransactionDefinition.PROPAGATION_SUPPORTS, TransactionDefinition.ISOLATION_DEFAULT)
+			.executeWithoutResult((scope) -> {
+				int seen = this.database.read();
+				this.database.write(seen + 1);
+				assertThat(this.database.balance()).isOne();
+			}), TestHeld.next(RESOURCE));
+	}
+
+	@Test
 	void whenTransactionWasBegunByAnUnknownManagerThenRefused() {
 		TransactionTemplate unknown = new TransactionTemplate(new JdbcTransactionManager(this.database.dataSource));
 		assertThatExceptionOfType(InvalidFencedOperationException.class)
@@ -632,6 +724,10 @@ abstract class JdbcFenceTests {
 		JdbcTemplate other = this.database.wrap(new JdbcTemplate(new DelegatingDataSource(this.database.dataSource)));
 		assertThatExceptionOfType(UnfencedWriteException.class).isThrownBy(() -> this.database.operations
 			.run(() -> other.update("UPDATE account SET balance = 1"), TestHeld.next(RESOURCE)));
+		assertThatExceptionOfType(UnfencedWriteException.class).isThrownBy(() -> this.database.operations.run(
+				() -> this.database.transaction()
+					.executeWithoutResult((status) -> other.update("UPDATE account SET balance = 1")),
+				TestHeld.next(RESOURCE)));
 		assertThat(this.database.balance()).isZero();
 	}
 

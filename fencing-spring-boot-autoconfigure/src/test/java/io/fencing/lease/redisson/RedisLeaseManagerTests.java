@@ -95,6 +95,7 @@ class RedisLeaseManagerTests {
 			loop.get();
 		}
 		assertThat(this.listener.released).hasSize(10_000);
+		assertThat(this.manager.getHeldCount()).isZero();
 		await().during(Duration.ofSeconds(1)).atMost(Duration.ofSeconds(10)).until(() -> {
 			for (int i = 0; i < workers; i++) {
 				if (leaseValue(resources.create("worker-" + i)) != null) {

@@ -1,6 +1,7 @@
 package io.fencing.lease.redisson;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -169,6 +170,44 @@ class RedissonLeaseCoordinatorTests {
 	}
 
 	@Test
+	void case51Case56WhenScriptIsForgottenAndKeysHaveOtherTypesThenAllOthersAreRenewed() {
+		FencedResourceFactory resources = new FencedResourceFactory("pipeline", null);
+		List<Lease> ours = new ArrayList<>();
+		List<Lease> gone = new ArrayList<>();
+		for (int i = 0; i < 400; i++) {
+			LeaseRequest request = new LeaseRequest("test", resources.create("r" + i), "me", Duration.ofSeconds(30));
+			this.coordinator.tryAcquire(request, TIMEOUT);
+			((i % 4 == 0) ? gone : ours).add(new Lease(request, 1, System.nanoTime(), System::nanoTime));
+		}
+		for (Lease lease : gone) {
+			redis.console().send("DEL " + KEYS.lease(lease.getResource()));
+			redis.console().send("LPUSH " + KEYS.lease(lease.getResource()) + " x");
+		}
+		redis.console().send("SCRIPT FLUSH");
+		List<Lease> all = new ArrayList<>(ours);
+		all.addAll(gone);
+		LeaseCoordinator.Renewals answers = this.coordinator.renew(all, TIMEOUT);
+		assertThat(answers.renewed()).containsExactlyInAnyOrderElementsOf(ours);
+		assertThat(answers.refused()).containsExactlyInAnyOrderElementsOf(gone);
+	}
+
+	@Test
+	void whenPipelineIsFullOfErrorsThenEachIsAskedOnItsOwn() {
+		LuaScript half = LuaScript.of("if ARGV[1] == 'bad' then error('broken') end return {1}");
+		LeaseCoordinator broken = redis.coordinator(new LeaseScripts(half, half, half, half));
+		List<Lease> good = new ArrayList<>();
+		List<Lease> all = new ArrayList<>();
+		for (int i = 0; i < 400; i++) {
+			Lease lease = lease((i % 2 == 0) ? "good" : "bad");
+			all.add(lease);
+			if (i % 2 == 0) {
+				good.add(lease);
+			}
+		}
+		assertThat(broken.renew(all, TIMEOUT).renewed()).containsExactlyInAnyOrderElementsOf(good);
+	}
+
+	@Test
 	void whenTokenKeyHoldsGarbageThenTokensComeFromTheClock() {
 		redis.console().send("SET " + KEYS.token(this.resource) + " garbage");
 		assertThat(CoordinatorInvariants.grant(this.coordinator, this.resource, "me")).isGreaterThan(1L << 50);
@@ -178,6 +217,36 @@ class RedissonLeaseCoordinatorTests {
 	void whenTokensAreUsedUpThenTypedFailure() {
 		this.coordinator.lift(this.resource, (1L << 53) - 1, TIMEOUT);
 		assertThatUnavailable(() -> CoordinatorInvariants.answer(this.coordinator, this.resource, "me"));
+	}
+
+	@Test
+	void case52WhenUserHasOnlyTheDocumentedRightsThenEverythingWorks() throws Exception {
+		redis.console()
+			.send("ACL SETUSER limited on >secret ~fencing:1:* resetchannels &fencing:1:* -@all +eval +evalsha +script|load "
+					+ "+get +set +del +pttl +pexpire +time +publish +subscribe +unsubscribe +ping");
+		RedissonClientHolder limited = RedissonClientHolder.owning(() -> {
+			Config config = new Config();
+			config.setUsername("limited");
+			config.setPassword("secret");
+			config.useSingleServer().setAddress("redis://127.0.0.1:" + redis.getPort());
+			return Redisson.create(config);
+		});
+		try (limited) {
+			LeaseCoordinator restricted = new RedissonLeaseCoordinator(limited, RedissonCoordinatorSettings.defaults());
+			redis.console().send("SCRIPT FLUSH");
+			Lease lease = CoordinatorInvariants.acquire(restricted, this.resource, "me");
+			assertThat(restricted.renew(List.of(lease), TIMEOUT).renewed()).containsExactly(lease);
+			assertThat(restricted.renew(List.of(lease, lease("me")), TIMEOUT).renewed()).hasSize(2);
+			restricted.lift(this.resource, 1, TIMEOUT);
+			try (LeaseCoordinator.ReleaseSubscription subscription = restricted.subscribe(this.resource)) {
+				assertThat(subscription.await(TIMEOUT)).isTrue();
+				assertThat(restricted.release(lease, Duration.ZERO, TIMEOUT)).isTrue();
+				assertThat(subscription.await(TIMEOUT)).isTrue();
+			}
+		}
+		finally {
+			redis.console().send("ACL DELUSER limited");
+		}
 	}
 
 	@Test
