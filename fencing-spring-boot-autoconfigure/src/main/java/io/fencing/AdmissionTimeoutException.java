@@ -26,11 +26,16 @@ public final class AdmissionTimeoutException extends FencingException {
 	 */
 	public AdmissionTimeoutException(String operation, FencedResource resource, String storage, Duration waited,
 			@Nullable Throwable cause) {
-		super(describe(operation, resource) + "storage '" + storage + "' could not be admitted within "
-				+ waited.toMillis() + " ms, another transaction keeps the fence locked; nothing was applied, "
-				+ "call the whole operation again", operation, resource, cause);
+		super(describe(operation, resource) + "storage '" + storage + "' did not admit it within " + waited.toMillis()
+				+ " ms, " + reason(cause) + "; nothing was applied, " + "call the whole operation again", operation,
+				resource, cause);
 		this.storage = storage;
 		this.waited = waited;
+	}
+
+	private static String reason(@Nullable Throwable cause) {
+		return (cause != null) ? "the last try failed with " + cause.getClass().getSimpleName()
+				: "another transaction keeps the fence locked";
 	}
 
 	/**

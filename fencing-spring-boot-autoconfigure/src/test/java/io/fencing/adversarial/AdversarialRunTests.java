@@ -34,6 +34,10 @@ class AdversarialRunTests {
 
 	private static final int OPERATIONS = 100;
 
+	// what goes wrong is drawn by chance: a run in which nothing did is followed by
+	// another
+	private static final int MOST_RUNS = 5;
+
 	private static final Duration LIMIT = Duration.ofSeconds(120);
 
 	private static CounterStorage database;
@@ -61,22 +65,33 @@ class AdversarialRunTests {
 		long end = System.nanoTime() + seconds() * 1_000_000_000L;
 		long seed = seed();
 		int runs = 0;
+		long lostLeases = 0;
+		long stale = 0;
 		do {
 			Run run = new Run("fencedStorage", "fenced-" + runs, seed + runs);
 			assertThat(run.history.getViolations(0, run.value)).as(run.text).isEmpty();
 			assertThat(run.history.size()).as(run.text).isEqualTo(OPERATIONS);
 			assertThat(run.value).as(run.text).isEqualTo(OPERATIONS);
-			assertThat(run.lostLeases).as(run.text).isPositive();
-			assertThat(run.stale).as(run.text).isPositive();
+			lostLeases += run.lostLeases;
+			stale += run.stale;
 			runs++;
 		}
-		while (System.nanoTime() - end < 0);
+		while (System.nanoTime() - end < 0 || ((lostLeases == 0 || stale == 0) && runs < MOST_RUNS));
+		assertThat(lostLeases).as("lost leases").isPositive();
+		assertThat(stale).as("tokens refused by the database").isPositive();
 	}
 
 	@Test
 	void whenNotFencedThenAcknowledgedUpdatesAreLost() {
-		Run run = new Run("undecoratedStorage", "undecorated", seed());
-		assertThat(run.history.size()).as(run.text).isEqualTo(OPERATIONS);
+		long seed = seed();
+		int runs = 0;
+		Run run;
+		do {
+			run = new Run("undecoratedStorage", "undecorated-" + runs, seed + runs);
+			assertThat(run.history.size()).as(run.text).isEqualTo(OPERATIONS);
+			runs++;
+		}
+		while (run.value == OPERATIONS && runs < MOST_RUNS);
 		assertThat(run.value).as(run.text).isLessThan(OPERATIONS);
 		assertThat(run.history.getViolations(0, run.value)).as(run.text).isNotEmpty();
 	}

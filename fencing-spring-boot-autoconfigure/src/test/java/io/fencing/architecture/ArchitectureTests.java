@@ -11,7 +11,7 @@ import org.junit.jupiter.api.TestFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The package table of DESIGN.md §5 holds, and would be missed if it did not.
+ * The package table of docs/design.md holds, and would be missed if it did not.
  */
 class ArchitectureTests {
 

@@ -12,7 +12,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.syntax.ArchRuleDefinition;
 
 /**
- * The package table of DESIGN.md §5: who may see whom, for the packages under a root.
+ * The package table of docs/design.md: who may see whom, for the packages under a root.
  */
 final class PackageRules {
 
@@ -69,7 +69,7 @@ final class PackageRules {
 			.resideInAPackage(this.root + name)
 			.should()
 			.dependOnClassesThat(others)
-			.because("DESIGN.md §5 says what '" + this.root + name + "' may see");
+			.because("docs/design.md says what '" + this.root + name + "' may see");
 	}
 
 	private ArchRule everyPackageIsInTheTable() {
@@ -79,7 +79,7 @@ final class PackageRules {
 		return ArchRuleDefinition.noClasses()
 			.should()
 			.resideOutsideOfPackages(known)
-			.because("every package has a line in the table of DESIGN.md §5");
+			.because("every package has a line in the table of docs/design.md");
 	}
 
 	private ArchRule rootIsPlain() {

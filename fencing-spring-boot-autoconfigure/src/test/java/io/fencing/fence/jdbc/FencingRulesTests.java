@@ -18,8 +18,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The rules of DESIGN.md §2, SQL side: each scenario loses no update with our fence, and
- * loses one with a fence that leaves just that rule out.
+ * The rules of docs/design.md, SQL side: each scenario loses no update with our fence,
+ * and loses one with a fence that leaves just that rule out.
  */
 abstract class FencingRulesTests {
 

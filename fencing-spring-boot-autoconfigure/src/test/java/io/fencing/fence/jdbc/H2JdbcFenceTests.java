@@ -1,9 +1,11 @@
 package io.fencing.fence.jdbc;
 
+import java.sql.Connection;
 import java.util.concurrent.CompletionException;
 
 import javax.sql.DataSource;
 
+import io.fencing.AdmissionTimeoutException;
 import io.fencing.RejectionReason;
 import io.fencing.StaleTokenException;
 import io.fencing.UnfencedWriteException;
@@ -93,6 +95,21 @@ class H2JdbcFenceTests extends JdbcFenceTests {
 			.satisfies((ex) -> assertThat(ex.getReason()).isEqualTo(RejectionReason.REPLACED));
 		assertThat(this.database.raw.queryForList("SELECT balance FROM account ORDER BY id", Integer.class))
 			.containsExactly(0, 8);
+	}
+
+	@Test
+	void case66WhenOuterLockIsGoneAndAClaimIsUnderWayThenNestedTransactionDoesNotRestOnIt() throws Exception {
+		try (Connection claimer = this.database.dataSource.getConnection()) {
+			claimer.setAutoCommit(false);
+			assertThatExceptionOfType(AdmissionTimeoutException.class).isThrownBy(() -> this.database.operations
+				.run(() -> this.database.transaction().executeWithoutResult((outer) -> {
+					loseLock();
+					JdbcFenceTests.unchecked(
+							() -> claimer.createStatement().executeQuery("SELECT * FROM fencing_fence FOR UPDATE"));
+					this.database.newTransaction().executeWithoutResult((inner) -> this.database.write(1));
+				}), TestHeld.next(RESOURCE)));
+		}
+		assertThat(this.database.balance()).isZero();
 	}
 
 }

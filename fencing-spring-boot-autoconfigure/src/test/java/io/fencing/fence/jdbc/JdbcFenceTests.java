@@ -259,6 +259,19 @@ abstract class JdbcFenceTests {
 	}
 
 	@Test
+	void case92WhenNothingMeetsTheRefusalAndTheBodySetsRollbackOnlyThenStillRefused() throws Exception {
+		OperationContext stale = this.database.operations.enter(TestHeld.next(RESOURCE));
+		this.database.takeOver(RESOURCE);
+		assertThatExceptionOfType(StaleTokenException.class)
+			.isThrownBy(() -> Operations.in(stale, () -> this.database.transaction().execute((status) -> {
+				this.database.raw.update("UPDATE account SET balance = 7");
+				status.setRollbackOnly();
+				return "ok";
+			})));
+		assertThat(this.database.balance()).isEqualTo(1);
+	}
+
+	@Test
 	void case26WhenTransactionHasAnotherIsolationThenStillHeldOrRefused() throws Exception {
 		for (int isolation : List.of(TransactionDefinition.ISOLATION_REPEATABLE_READ,
 				TransactionDefinition.ISOLATION_SERIALIZABLE)) {
