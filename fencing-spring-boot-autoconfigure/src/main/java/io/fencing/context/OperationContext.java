@@ -126,16 +126,32 @@ public final class OperationContext extends FencingContext {
 	 * @return whether it is held
 	 */
 	public boolean holds(FencedResource resource) {
-		for (OperationContext context = this; context != null; context = context.parent) {
-			if (context.holdsItself(resource)) {
-				return true;
-			}
-		}
-		return false;
+		return find(resource) != null;
 	}
 
-	private boolean holdsItself(FencedResource resource) {
-		return this.held.stream().anyMatch((one) -> one.getResource().equals(resource));
+	/**
+	 * Whether this operation, or one around it, holds the resource and is enforced.
+	 * @param resource the resource
+	 * @return whether fences refuse what is not done under that hold
+	 */
+	public boolean holdsEnforced(FencedResource resource) {
+		return getAllHeld().stream().anyMatch((one) -> one.getResource().equals(resource));
+	}
+
+	/**
+	 * What this operation, or the innermost one around it, has leased for a resource.
+	 * @param resource the resource
+	 * @return the lease, {@code null} if there is none
+	 */
+	public @Nullable HeldResource find(FencedResource resource) {
+		for (OperationContext context = this; context != null; context = context.parent) {
+			for (HeldResource one : context.held) {
+				if (one.getResource().equals(resource)) {
+					return one;
+				}
+			}
+		}
+		return null;
 	}
 
 	/**
@@ -145,7 +161,18 @@ public final class OperationContext extends FencingContext {
 	public Scope open() {
 		FencingContext previous = FencingContext.current();
 		bind(this);
-		return () -> bind(previous);
+		return () -> restore(previous);
+	}
+
+	// several operations that have joined one transaction end with it, outermost first:
+	// an inner one that is still open then goes with it, and has nothing to restore later
+	private void restore(@Nullable FencingContext previous) {
+		for (FencingContext open = FencingContext.current(); open != null; open = open.getParent()) {
+			if (open == this) {
+				bind(previous);
+				return;
+			}
+		}
 	}
 
 	/**
@@ -253,8 +280,8 @@ public final class OperationContext extends FencingContext {
 	}
 
 	/**
-	 * Restores the context before. Scopes are closed in reverse order, on the thread that
-	 * opened them.
+	 * Restores the context before, on the thread that opened the scope. Closing it closes
+	 * what is still open inside of it.
 	 */
 	@FunctionalInterface
 	public interface Scope extends AutoCloseable {

@@ -47,6 +47,11 @@ public enum DatabaseDialect {
 		}
 
 		@Override
+		public boolean limitsSingleStatements() {
+			return true;
+		}
+
+		@Override
 		public String readOnlyTransaction() {
 			return "current_setting('transaction_read_only') = 'on'";
 		}
@@ -107,6 +112,12 @@ public enum DatabaseDialect {
 
 		@Override
 		public boolean sharesLocks() {
+			return false;
+		}
+
+		@Override
+		public boolean limitsSingleStatements() {
+			// the time-out of one statement stays that of its connection
 			return false;
 		}
 
@@ -226,6 +237,13 @@ public enum DatabaseDialect {
 	 * @return whether they can
 	 */
 	public abstract boolean sharesLocks();
+
+	/**
+	 * Whether a time-out of one statement leaves the other statements of its connection
+	 * alone.
+	 * @return whether it does
+	 */
+	public abstract boolean limitsSingleStatements();
 
 	/**
 	 * The expression that tells whether the server itself refuses writes in the current

@@ -88,7 +88,7 @@ public final class FencedOperationExecutor implements FencedOperations {
 		List<FencedResource> missing = request.resources()
 			.stream()
 			.map(this.resources::create)
-			.filter((resource) -> current == null || !current.holds(resource))
+			.filter((resource) -> current == null || !joins(settings, current, resource))
 			.distinct()
 			.sorted()
 			.toList();
@@ -107,6 +107,11 @@ public final class FencedOperationExecutor implements FencedOperations {
 			}
 			throw ex;
 		}
+	}
+
+	// an enforced operation cannot rest on one that is only observed
+	private static boolean joins(OperationSettings settings, OperationContext current, FencedResource resource) {
+		return (settings.mode() == FencingMode.OBSERVE) ? current.holds(resource) : current.holdsEnforced(resource);
 	}
 
 }

@@ -2,11 +2,13 @@ package io.fencing.operation;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.fencing.FencedOperationRequest;
 import io.fencing.FencedResource;
@@ -65,9 +67,14 @@ public final class OperationEntry {
 		List<CallerTransaction> callers = inspect(fences, request);
 		Duration wait = callers.isEmpty() ? settings.waitTime()
 				: shorter(settings.waitTime(), settings.waitInTransaction());
-		List<Lease> acquired = this.leases.acquire(new LeaseTerms(request.name(), settings.leaseTime(), wait,
-				settings.maxHold(), settings.minHold(), settings.renew()), resources);
-		OperationContext context = new OperationContext(request.name(), acquired, parent);
+		List<Lease> lent = lent(resources, parent);
+		List<Lease> acquired = acquire(new LeaseTerms(request.name(), settings.leaseTime(), wait, settings.maxHold(),
+				settings.minHold(), settings.renew()), resources, lent);
+		OperationContext context = new OperationContext(request.name(),
+				Stream.concat(lent.stream(), acquired.stream())
+					.sorted(Comparator.comparing(Lease::getResource))
+					.toList(),
+				parent);
 		try {
 			fences.forEach((fence) -> claim(fence, context));
 		}
@@ -78,7 +85,22 @@ public final class OperationEntry {
 			}
 			throw ex;
 		}
-		return open(context, callers);
+		return open(context, acquired, callers);
+	}
+
+	// what an observed operation around this one has leased, but does not enforce
+	private static List<Lease> lent(List<FencedResource> resources, @Nullable OperationContext parent) {
+		if (parent == null) {
+			return List.of();
+		}
+		return resources.stream().map(parent::find).filter(Lease.class::isInstance).map(Lease.class::cast).toList();
+	}
+
+	private List<Lease> acquire(LeaseTerms terms, List<FencedResource> resources, List<Lease> lent) {
+		List<FencedResource> missing = resources.stream()
+			.filter((resource) -> lent.stream().noneMatch((lease) -> lease.getResource().equals(resource)))
+			.toList();
+		return missing.isEmpty() ? List.of() : this.leases.acquire(terms, missing);
 	}
 
 	private List<CallerTransaction> inspect(List<Fence> fences, FencedOperationRequest request) {
@@ -101,9 +123,9 @@ public final class OperationEntry {
 		}
 	}
 
-	private RunningOperation open(OperationContext context, List<CallerTransaction> callers) {
+	private RunningOperation open(OperationContext context, List<Lease> acquired, List<CallerTransaction> callers) {
 		Scope scope = context.open();
-		RunningOperation running = new RunningOperation(context, () -> end(context, scope));
+		RunningOperation running = new RunningOperation(context, () -> end(context, acquired, scope));
 		if (callers.isEmpty()) {
 			return running;
 		}
@@ -124,13 +146,13 @@ public final class OperationEntry {
 		return RunningOperation.within(context);
 	}
 
-	private @Nullable RuntimeException end(OperationContext context, Scope scope) {
+	private @Nullable RuntimeException end(OperationContext context, List<Lease> acquired, Scope scope) {
 		scope.close();
 		context.end();
 		if (!context.hasMetFence()) {
 			reportUnfenced(context.getOperation());
 		}
-		return this.leases.release(context.getHeld());
+		return this.leases.release(acquired);
 	}
 
 	private void reportUnfenced(String operation) {

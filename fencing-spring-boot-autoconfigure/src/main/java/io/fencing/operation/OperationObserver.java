@@ -20,6 +20,8 @@ import io.fencing.lease.LeaseManager;
 import io.fencing.lease.LeaseManager.LeaseTerms;
 import io.fencing.lease.MonotonicClock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Enters an operation that is only observed, for adoption: it never waits for a lease,
@@ -27,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * counts what would have been refused. Thread-safe.
  */
 public final class OperationObserver {
+
+	private static final Logger logger = LoggerFactory.getLogger(OperationObserver.class);
 
 	private static final String COORDINATOR = "coordinator";
 
@@ -110,6 +114,11 @@ public final class OperationObserver {
 		}
 		catch (FencingException ex) {
 			observation = Observation.REFUSED;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Operation '{}' could not be observed at storage '{}'", request.name(), fence.getStorage(),
+					ex);
+			observation = Observation.UNKNOWN;
 		}
 		this.listeners.onObserved(request.name(), fence.getStorage(), observation);
 	}

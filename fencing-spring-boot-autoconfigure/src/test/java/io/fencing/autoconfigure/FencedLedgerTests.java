@@ -152,6 +152,16 @@ class FencedLedgerTests {
 		assertThat(isLeased()).isFalse();
 	}
 
+	@Test
+	void whenOperationsOnSeveralResourcesJoinOneTransactionThenNoContextIsLeft() {
+		String second = this.id + "-2";
+		ledger().open(second);
+		node.getBean(Caller.class).addToEach(this.id, second);
+		assertThat(FencingContext.current()).isNull();
+		assertThat(ledger().read(this.id)).isOne();
+		assertThat(ledger().read(second)).isOne();
+	}
+
 	// case 76: a loop over one resource in an outer transaction, and REQUIRES_NEW
 	@Test
 	void case76WhenCalledInLoopOrInNewTransactionThenAllWork() throws Exception {

@@ -215,6 +215,16 @@ public class LedgerApplication {
 		}
 
 		/**
+		 * Call a fenced operation on each of several resources in one transaction.
+		 */
+		@Transactional
+		public void addToEach(String... ids) {
+			for (String id : ids) {
+				this.ledger.add(id, 1);
+			}
+		}
+
+		/**
 		 * Call a fenced operation with a transaction of its own.
 		 */
 		@Transactional

@@ -346,6 +346,49 @@ class FencedOperationExecutorTests {
 		assertThat(this.events).doesNotContain("unfenced test");
 	}
 
+	@Test
+	void whenObservedStorageFailsThenBodyRunsAndOutcomeIsUnknown() {
+		FencedOperationExecutor executor = executor(FencingMode.OBSERVE);
+		this.fence.setBeforeClaim(() -> {
+			throw new IllegalStateException("the storage is broken");
+		});
+		assertThat(executor.<String, RuntimeException>call(request("a"), () -> "result")).isEqualTo("result");
+		assertThat(this.events).contains("observed memory UNKNOWN", "finished SUCCESS");
+	}
+
+	@Test
+	void whenEnforcedOperationRunsInsideAnObservedOneThenItClaimsWithTheSameLease() {
+		FencedOperationExecutor observing = executor(FencingMode.OBSERVE);
+		FencedOperationExecutor enforcing = executor(FencingMode.ENFORCE);
+		observing.call(request("a"), () -> {
+			FencingToken token = FencingContext.required().getToken();
+			enforcing.call(request("a", "b"), () -> {
+				assertThat(OperationContext.get().getAllHeld()).hasSize(2);
+				assertThat(FencingContext.required().getToken("a")).isEqualTo(token);
+				return null;
+			});
+			assertThat(holder("a")).isTrue();
+			assertThat(holder("b")).isFalse();
+			this.coordinator.forgetLease(resource("a"));
+			this.fence.raise(resource("a"), Long.MAX_VALUE);
+			assertThatExceptionOfType(StaleTokenException.class)
+				.isThrownBy(() -> enforcing.call(request("a"), this::mustNotRun));
+			return null;
+		});
+	}
+
+	@Test
+	void whenObservedOperationHasNoLeaseThenAnEnforcedOneInsideIsNotLetIn() {
+		FencedOperationExecutor observing = executor(FencingMode.OBSERVE);
+		FencedOperationExecutor enforcing = executor(FencingMode.ENFORCE);
+		this.coordinator.setUnavailable(true);
+		observing.call(request("a"), () -> {
+			assertThatExceptionOfType(CoordinatorUnavailableException.class)
+				.isThrownBy(() -> enforcing.call(request("a"), this::mustNotRun));
+			return null;
+		});
+	}
+
 	// rule 10: context, watchdog and lease live to the end of a joined transaction
 	@Test
 	void whenCallerTransactionIsJoinedThenLeaseStaysToItsCompletion() {

@@ -36,6 +36,19 @@ final class BoundTransactions {
 		return holder.getConnection().getAutoCommit() ? null : holder;
 	}
 
+	/**
+	 * Find a connection that is bound without a transaction and has one open all the
+	 * same, since it is not in auto-commit mode.
+	 * @param dataSource the data source, unwrapped
+	 * @return the connection, {@code null} if there is none
+	 * @throws SQLException if the connection fails
+	 */
+	static @Nullable ConnectionHolder findScopeOnly(DataSource dataSource) throws SQLException {
+		return (TransactionSynchronizationManager.getResource(dataSource) instanceof ConnectionHolder holder
+				&& holder.getConnectionHandle() != null && isScopeOnly() && !holder.getConnection().getAutoCommit())
+						? holder : null;
+	}
+
 	// as with SUPPORTS: there is synchronization, but no transaction
 	private static boolean isScopeOnly() {
 		return TransactionSynchronizationManager.isSynchronizationActive()

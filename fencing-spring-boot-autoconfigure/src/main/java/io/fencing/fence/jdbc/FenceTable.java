@@ -227,7 +227,9 @@ final class FenceTable {
 
 	private PreparedStatement prepare(Connection connection, String sql) throws SQLException {
 		PreparedStatement statement = connection.prepareStatement(sql);
-		statement.setQueryTimeout(this.timeoutSeconds);
+		if (this.dialect.limitsSingleStatements()) {
+			statement.setQueryTimeout(this.timeoutSeconds);
+		}
 		return statement;
 	}
 

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.ClassUtils;
 
 /**
  * Sends what goes through a {@link JdbcTemplate} by the fence of its data source. The
@@ -55,9 +56,20 @@ final class FencedTemplateInterceptor implements MethodInterceptor {
 		if (fence == null || dataSource == null) {
 			return invocation.proceed();
 		}
-		TemplateStatement statement = TemplateStatement.of(invocation.getMethod().getName(), invocation.getArguments(),
-				this.statements::text);
-		return this.statements.execute(fence, dataSource, statement, invocation::proceed);
+		return this.statements.execute(fence, dataSource, statement(invocation), invocation::proceed);
+	}
+
+	private TemplateStatement statement(MethodInvocation invocation) {
+		Method method = invocation.getMethod();
+		// the first argument of what a subclass adds need not be a text
+		return isOperation(method)
+				? TemplateStatement.of(method.getName(), invocation.getArguments(), this.statements::text)
+				: TemplateStatement.unknown(method.getName());
+	}
+
+	private static boolean isOperation(Method method) {
+		return ClassUtils.getInterfaceMethodIfPossible(method, method.getDeclaringClass())
+			.getDeclaringClass() == JdbcOperations.class;
 	}
 
 	private static boolean sends(String method) {

@@ -102,7 +102,23 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 			if (hold != null) {
 				hold.verify();
 			}
+			else {
+				checkNeedsNoHold();
+			}
 			CompletingTransactions.add(holder);
+		}
+	}
+
+	private void checkNeedsNoHold() {
+		OperationContext context = OperationContext.getEnforced();
+		JdbcFence fence = (context != null) ? fence() : null;
+		if (context != null && fence != null) {
+			fence.rejected(context, RejectionReason.UNFENCED);
+			throw context.refuse(new InvalidFencedOperationException(context.getOperation(), null,
+					"a transaction on storage '" + fence.getStorage()
+							+ "' has no hold: it was begun outside of the operation, or another transaction manager "
+							+ "has ended it on the same connection",
+					"begin it inside the operation, and use one transaction manager for one DataSource"));
 		}
 	}
 

@@ -46,6 +46,7 @@ final class JoinableTransactions {
 					+ "for web requests set 'spring.jpa.open-in-view=false'");
 		}
 		if (holder == null) {
+			checkScope(operation);
 			return null;
 		}
 		if (CompletingTransactions.contains(holder)) {
@@ -57,11 +58,26 @@ final class JoinableTransactions {
 			throw refuse(operation, "a transaction is active around it and 'fencing.joined-transactions' is 'reject'",
 					REMEDY);
 		}
-		if (isolation(holder) != Connection.TRANSACTION_READ_COMMITTED) {
+		if (mayShowOldData(holder)) {
 			throw refuse(operation, "the snapshot of the transaction around it may be older than the operation's lease",
 					REMEDY + ", or run the transaction around it at READ_COMMITTED");
 		}
 		return new JoinedTransaction(holder);
+	}
+
+	private void checkScope(String operation) {
+		try {
+			ConnectionHolder holder = BoundTransactions.findScopeOnly(this.fence.getDataSource());
+			if (holder != null && mayShowOldData(holder)) {
+				throw refuse(operation,
+						"the snapshot of the connection bound around it, which is not in auto-commit mode, may be older "
+								+ "than the operation's lease",
+						"call the operation outermost, or let the pool use auto-commit or READ_COMMITTED");
+			}
+		}
+		catch (SQLException ex) {
+			throw this.fence.translate("inspection", ex);
+		}
 	}
 
 	private @Nullable ConnectionHolder active() {
@@ -73,9 +89,9 @@ final class JoinableTransactions {
 		}
 	}
 
-	private int isolation(ConnectionHolder holder) {
+	private boolean mayShowOldData(ConnectionHolder holder) {
 		try {
-			return holder.getConnection().getTransactionIsolation();
+			return holder.getConnection().getTransactionIsolation() != Connection.TRANSACTION_READ_COMMITTED;
 		}
 		catch (SQLException ex) {
 			throw this.fence.translate("inspection", ex);

@@ -102,17 +102,21 @@ final class StatementText {
 		if (this.statements.isEmpty() || BODIES.contains(first().get(0))) {
 			return false;
 		}
-		return this.statements.stream()
-			.anyMatch((words) -> (TRANSACTION_CONTROL.contains(words.get(0)) && !rollsBackToSavepoint(words))
-					|| (words.get(0).equals("PREPARE") && words.size() > 1 && words.get(1).equals("TRANSACTION")));
+		return this.statements.stream().anyMatch((words) -> controlsTransaction(words) && !rollsBackToSavepoint(words));
+	}
+
+	private static boolean controlsTransaction(List<String> words) {
+		return TRANSACTION_CONTROL.contains(words.get(0))
+				|| (words.get(0).equals("PREPARE") && words.size() > 1 && words.get(1).equals("TRANSACTION"));
 	}
 
 	/**
-	 * Whether it rolls back to a savepoint.
-	 * @return whether it does
+	 * Whether a hold may be gone after it: it rolls back to a savepoint, or ends the
+	 * transaction behind what looks like the body of a definition.
+	 * @return whether it may
 	 */
-	boolean rollsBackToSavepoint() {
-		return this.statements.stream().anyMatch(StatementText::rollsBackToSavepoint);
+	boolean mayUndoHold() {
+		return this.statements.stream().anyMatch(StatementText::controlsTransaction);
 	}
 
 	private static boolean rollsBackToSavepoint(List<String> words) {

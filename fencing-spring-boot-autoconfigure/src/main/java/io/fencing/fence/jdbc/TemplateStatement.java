@@ -53,6 +53,15 @@ final class TemplateStatement {
 		return new TemplateStatement(List.of(text), method);
 	}
 
+	/**
+	 * A call whose statements are not known.
+	 * @param method the name of the method
+	 * @return the statement
+	 */
+	static TemplateStatement unknown(String method) {
+		return new TemplateStatement(null, method);
+	}
+
 	boolean isStream() {
 		return this.method.equals("queryForStream") || this.method.equals("stream");
 	}
@@ -106,11 +115,8 @@ final class TemplateStatement {
 	 * @return whether it may
 	 */
 	boolean mayUndoHold() {
-		if (this.texts == null) {
-			// a callback that has the connection may roll it back
-			return this.method.equals("execute");
-		}
-		return this.texts.stream().anyMatch(StatementText::rollsBackToSavepoint);
+		// what has the connection may roll it back
+		return this.texts == null || this.texts.stream().anyMatch(StatementText::mayUndoHold);
 	}
 
 }

@@ -205,11 +205,16 @@ final class TransactionHold implements TransactionSynchronization {
 
 	/**
 	 * Check before the commit that the fences are held, by equality and never by a claim.
-	 * Nothing is asked where the server cannot have let go of the hold.
+	 * Nothing is asked where the server cannot have let go of the hold. An operation that
+	 * was refused ends with that, so nothing more of it may be applied.
 	 * @throws FencingException if the transaction must not commit
 	 */
 	void verify() {
 		throwRefusal(this.context);
+		FencingException recorded = this.context.getRefusal();
+		if (recorded != null) {
+			throw recorded;
+		}
 		if (this.undone || !this.first || !this.fence.sharesLocks()) {
 			takeAgain();
 		}

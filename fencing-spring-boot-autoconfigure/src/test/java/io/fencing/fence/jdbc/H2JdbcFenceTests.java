@@ -1,6 +1,7 @@
 package io.fencing.fence.jdbc;
 
 import java.sql.Connection;
+import java.sql.Statement;
 import java.util.concurrent.CompletionException;
 
 import javax.sql.DataSource;
@@ -15,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.jdbc.core.StatementCallback;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -53,6 +55,15 @@ class H2JdbcFenceTests extends JdbcFenceTests {
 		}, TestHeld.next(RESOURCE));
 		other.takeOver(RESOURCE);
 		assertThat(other.balance()).isEqualTo(2);
+	}
+
+	@Test
+	void whenHeldThenStatementsOfTheApplicationKeepTheirTimeOut() throws Exception {
+		StatementCallback<Integer> timeout = Statement::getQueryTimeout;
+		this.database.operations.run(
+				() -> this.database.transaction()
+					.executeWithoutResult((status) -> assertThat(this.database.jdbc.execute(timeout)).isZero()),
+				TestHeld.next(RESOURCE));
 	}
 
 	@Test

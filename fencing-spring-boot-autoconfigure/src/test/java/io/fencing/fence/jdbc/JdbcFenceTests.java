@@ -412,7 +412,62 @@ abstract class JdbcFenceTests {
 		assertThat(this.database.balance()).isEqualTo(1);
 	}
 
+	@Test
+	void case83WhenSavepointBeforeANestedHoldIsRolledBackUnseenThenRefusedAtCommit() {
+		assertThatExceptionOfType(StaleTokenException.class).isThrownBy(
+				() -> this.database.operations.run(() -> this.database.transaction().executeWithoutResult((outer) -> {
+					this.database.raw.execute("SAVEPOINT sp");
+					unchecked(() -> this.database.operations.run(() -> {
+						int seen = this.database.read();
+						this.database.raw.execute("ROLLBACK TO SAVEPOINT sp");
+						assertThat(this.database.takeOver(RESOURCE)).isTrue();
+						this.database.raw.update("UPDATE account SET balance = ? WHERE id = 'a'", seen + 1);
+					}, TestHeld.next(RESOURCE)));
+				}), TestHeld.next("account:b")));
+		assertThat(this.database.balance()).isOne();
+	}
+
+	@Test
+	void rule11WhenRefusalIsSwallowedThenTransactionThatHoldsIsNotCommitted() {
+		TestHeld held = TestHeld.next(RESOURCE);
+		assertThatExceptionOfType(LeaseLostException.class).isThrownBy(
+				() -> this.database.operations.run(() -> this.database.transaction().executeWithoutResult((status) -> {
+					this.database.write(7);
+					held.lose();
+					assertThatExceptionOfType(LeaseLostException.class)
+						.isThrownBy(() -> this.database.newTransaction().executeWithoutResult((inner) -> {
+						}));
+				}), held));
+		assertThat(this.database.balance()).isZero();
+	}
+
 	// joined transactions
+
+	@Test
+	void case68WhenConnectionBoundAroundHasAnOldSnapshotThenRefusedAtEntry() {
+		DataSource snapshots = new DelegatingDataSource(this.database.dataSource) {
+
+			@Override
+			public Connection getConnection() throws java.sql.SQLException {
+				Connection connection = super.getConnection();
+				connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+				connection.setAutoCommit(false);
+				return connection;
+			}
+
+		};
+		FencedDatabase other = new FencedDatabase(snapshots, JdbcFenceSettings.defaults());
+		other.transaction(TransactionDefinition.PROPAGATION_SUPPORTS, TransactionDefinition.ISOLATION_DEFAULT)
+			.executeWithoutResult((scope) -> {
+				other.read();
+				this.database.takeOver(RESOURCE);
+				assertThatExceptionOfType(InvalidFencedOperationException.class)
+					.isThrownBy(
+							() -> other.operations.run(() -> other.write(other.read() + 1), TestHeld.next(RESOURCE)))
+					.withMessageContaining("READ_COMMITTED");
+			});
+		assertThat(this.database.balance()).isOne();
+	}
 
 	@Test
 	void case02WhenJoinedThenNextHolderWaitsForTheOuterCommit() throws Exception {

@@ -4,6 +4,7 @@ import java.util.Properties;
 
 import javax.sql.DataSource;
 
+import io.fencing.FencingException;
 import io.fencing.InvalidFencedOperationException;
 import io.fencing.StaleTokenException;
 import jakarta.persistence.Entity;
@@ -166,6 +167,18 @@ abstract class JpaFenceTests {
 			JdbcFenceTests.unchecked(() -> this.database.operations.run(this::add, TestHeld.next(RESOURCE)));
 		});
 		assertThat(this.database.balance()).isEqualTo(2);
+	}
+
+	@Test
+	void whenAnotherManagerEndsTheTransactionOnItsConnectionThenRefusedAtCommit() {
+		assertThatExceptionOfType(FencingException.class)
+			.isThrownBy(() -> this.database.operations.run(() -> this.transaction.executeWithoutResult((status) -> {
+				Account account = this.shared.find(Account.class, "a");
+				this.database.transaction().executeWithoutResult((inner) -> this.database.jdbc.execute("SELECT 1"));
+				assertThat(this.database.takeOver(RESOURCE)).isTrue();
+				account.balance++;
+			}), TestHeld.next(RESOURCE)));
+		assertThat(this.database.balance()).isOne();
 	}
 
 	@Test

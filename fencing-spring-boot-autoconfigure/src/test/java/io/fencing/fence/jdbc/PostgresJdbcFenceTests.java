@@ -2,6 +2,7 @@ package io.fencing.fence.jdbc;
 
 import javax.sql.DataSource;
 
+import io.fencing.StaleTokenException;
 import io.fencing.UnfencedWriteException;
 import io.fencing.testing.TestServers;
 import org.junit.jupiter.api.Test;
@@ -36,6 +37,18 @@ class PostgresJdbcFenceTests extends JdbcFenceTests {
 				() -> this.database.readOnlyTransaction().executeWithoutResult((status) -> this.database.write(1)),
 				TestHeld.next(RESOURCE)))
 			.withMessageContaining("read-only");
+	}
+
+	@Test
+	void whenTextCommitsBehindADefinitionThenHeldAgainByEquality() {
+		assertThatExceptionOfType(StaleTokenException.class).isThrownBy(
+				() -> this.database.operations.run(() -> this.database.transaction().executeWithoutResult((status) -> {
+					int seen = this.database.read();
+					this.database.jdbc.execute("CREATE TEMPORARY TABLE passing (id INT); COMMIT");
+					assertThat(this.database.takeOver(RESOURCE)).isTrue();
+					this.database.write(seen + 1);
+				}), TestHeld.next(RESOURCE)));
+		assertThat(this.database.balance()).isOne();
 	}
 
 	@Test

@@ -57,7 +57,7 @@ class StatementTextTests {
 	@ValueSource(strings = { "ROLLBACK TO SAVEPOINT s", "rollback work to s" })
 	void whenTextRollsBackToASavepointThenItDoesNotEndTheTransaction(String sql) {
 		assertThat(new StatementText(sql).controlsTransaction()).isFalse();
-		assertThat(new StatementText(sql).rollsBackToSavepoint()).isTrue();
+		assertThat(new StatementText(sql).mayUndoHold()).isTrue();
 	}
 
 	@ParameterizedTest

@@ -83,6 +83,7 @@ class TemplateBeansTests {
 			AuditingTemplate own = context.getBean(AuditingTemplate.class);
 			assertThat(own).isInstanceOf(Advised.class);
 			assertStale(context, own::audit);
+			assertStale(context, () -> own.audit("Select customers, says the text of an argument"));
 			assertThat(template.getJdbcOperations().queryForObject("SELECT SUM(balance) FROM account", Integer.class))
 				.isZero();
 		});
@@ -196,6 +197,10 @@ class TemplateBeansTests {
 
 		void audit() {
 			update(UPDATE);
+		}
+
+		void audit(String reason) {
+			update(UPDATE + " AND ? IS NOT NULL", reason);
 		}
 
 	}
