@@ -1,10 +1,12 @@
 package io.fencing.aop;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.fencing.InvalidFencedOperationException;
 import org.jspecify.annotations.Nullable;
@@ -60,23 +62,34 @@ final class ResourceTemplate {
 		}
 		Expression whole = this.parts.get(0);
 		Object value = evaluate(whole, context);
-		if (value instanceof Iterable<?> elements) {
-			elements.forEach((element) -> resources.accept(text(whole, element)));
-		}
-		else if (ObjectUtils.isArray(value)) {
-			Arrays.stream(ObjectUtils.toObjectArray(value))
-				.forEach((element) -> resources.accept(text(whole, element)));
-		}
-		else {
-			resources.accept(text(whole, value));
+		for (Object element : attempt(whole, () -> elements(value))) {
+			resources.accept(text(whole, element));
 		}
 	}
 
-	private @Nullable Object evaluate(Expression part, EvaluationContext context) {
-		try {
-			return part.getValue(context);
+	private static List<@Nullable Object> elements(@Nullable Object value) {
+		List<@Nullable Object> elements = new ArrayList<>();
+		if (value instanceof Iterable<?> iterable) {
+			iterable.forEach(elements::add);
 		}
-		// whatever an expression calls may throw anything
+		else if (ObjectUtils.isArray(value)) {
+			elements.addAll(Arrays.asList(ObjectUtils.toObjectArray(value)));
+		}
+		else {
+			elements.add(value);
+		}
+		return elements;
+	}
+
+	private @Nullable Object evaluate(Expression part, EvaluationContext context) {
+		return attempt(part, () -> part.getValue(context));
+	}
+
+	private <T extends @Nullable Object> T attempt(Expression part, Supplier<T> task) {
+		try {
+			return task.get();
+		}
+		// whatever an expression or a value calls may throw anything
 		catch (Exception ex) {
 			// not as the cause, since its message may show an argument
 			throw invalid(part, "failed with " + describe(ex));
@@ -100,7 +113,7 @@ final class ResourceTemplate {
 		if (value instanceof Iterable || value instanceof Map || value.getClass().isArray()) {
 			throw invalid(part, "is a collection inside of a text or another collection");
 		}
-		String text = value.toString();
+		String text = attempt(part, value::toString);
 		if (!StringUtils.hasText(text)) {
 			throw invalid(part, "is blank");
 		}

@@ -51,7 +51,8 @@ final class CoordinatorClients {
 		}
 		String url = this.properties.url();
 		if (StringUtils.hasText(url)) {
-			return RedissonClientHolder.owning(() -> Redisson.create(config(url)));
+			RedisUrl parsed = RedisUrl.parse("fencing.coordinator.url", url);
+			return RedissonClientHolder.owning(() -> Redisson.create(config(parsed)));
 		}
 		if (names.size() == 1) {
 			return RedissonClientHolder.shared(this.clients::getObject);
@@ -77,16 +78,14 @@ final class CoordinatorClients {
 		return RedissonClientHolder.shared(() -> primary);
 	}
 
-	private static Config config(String url) {
+	private static Config config(RedisUrl url) {
 		Config config = new Config();
 		config.setCodec(StringCodec.INSTANCE);
-		config.setLazyInitialization(true);
-		RedisUrl parsed = RedisUrl.parse("fencing.coordinator.url", url);
-		config.setUsername(parsed.username());
-		config.setPassword(parsed.password());
+		config.setUsername(url.username());
+		config.setPassword(url.password());
 		config.useSingleServer()
-			.setAddress(parsed.address())
-			.setDatabase(parsed.database())
+			.setAddress(url.address())
+			.setDatabase(url.database())
 			.setConnectionMinimumIdleSize(1)
 			.setConnectionPoolSize(RedissonConfigSource.CONNECTIONS);
 		return config;
@@ -104,7 +103,8 @@ final class CoordinatorClients {
 		int CONNECTIONS = 16;
 
 		/**
-		 * Make the configuration.
+		 * Make the configuration. Not one of lazy initialization: the first command would
+		 * connect on the caller's thread, for as long as Redisson likes.
 		 * @return the configuration
 		 */
 		Config create();

@@ -3,6 +3,8 @@ package io.fencing.autoconfigure;
 import java.util.Collection;
 import java.util.function.Supplier;
 
+import javax.sql.DataSource;
+
 import io.fencing.fence.jdbc.JdbcFence;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -10,6 +12,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.datasource.DataSourceUtils;
 
 /**
  * Creates the fence tables where that is wanted, and looks at start whether they are
@@ -32,6 +35,7 @@ final class FenceSchema implements SmartInitializingSingleton {
 	public void afterSingletonsInstantiated() {
 		for (JdbcFence fence : this.fences.get()) {
 			try {
+				connect(fence.getDataSource());
 				new PropertiesBasedDataSourceScriptDatabaseInitializer<>(fence.getDataSource(), this.properties)
 					.initializeDatabase();
 				fence.verify();
@@ -42,6 +46,12 @@ final class FenceSchema implements SmartInitializingSingleton {
 						+ "its database can be reached", fence.getStorage(), ex);
 			}
 		}
+	}
+
+	// a database that is down is told as such here; the initializer would miss its
+	// platform
+	private static void connect(DataSource dataSource) {
+		DataSourceUtils.releaseConnection(DataSourceUtils.getConnection(dataSource), dataSource);
 	}
 
 }

@@ -66,10 +66,10 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	 * @param maxHold the longest time that an operation holds a lease
 	 */
 	static void checkRetention(String property, Duration retention, Duration maxHold) {
-		Assert.isTrue(retention.compareTo(SHORTEST_RETENTION) >= 0 && retention.compareTo(maxHold) > 0,
-				() -> "'" + property + "' is '" + retention
-						+ "'; it must be at least 24 hours and longer than 'fencing.lease.max-hold' ('" + maxHold
-						+ "')");
+		if (retention.compareTo(SHORTEST_RETENTION) < 0 || retention.compareTo(maxHold) <= 0) {
+			throw new InvalidFencedOperationException("'" + property + "' is '" + retention
+					+ "'; it must be at least 24 hours and longer than 'fencing.lease.max-hold' ('" + maxHold + "')");
+		}
 	}
 
 	/**
@@ -174,9 +174,11 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 			@DefaultValue("false") boolean fair) {
 
 		/**
-		 * Refuse what is not available.
+		 * Refuse what is not available or makes no sense.
 		 */
 		public Coordinator {
+			Assert.isTrue(timeout.compareTo(Duration.ZERO) > 0,
+					() -> "'fencing.coordinator.timeout' is '" + timeout + "'; it must be above zero");
 			reserve("fencing.coordinator.fair", fair ? true : null);
 		}
 

@@ -40,7 +40,6 @@ final class RedissonConfigFactory implements RedissonConfigSource {
 	public Config create() {
 		Config config = new Config();
 		config.setCodec(StringCodec.INSTANCE);
-		config.setLazyInitialization(true);
 		config.setUsername(textOrNull(this.details.getUsername()));
 		config.setPassword(textOrNull(this.details.getPassword()));
 		applySsl(config, this.details.getSslBundle());

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencedResource;
+import io.fencing.FencingException;
 import io.fencing.LeaseNotAcquiredException;
 import io.fencing.lease.LeaseAnswer.Busy;
 import io.fencing.lease.LeaseAnswer.Granted;
@@ -187,10 +188,16 @@ final class LeaseAcquirer {
 				}
 				catch (InterruptedException ex) {
 					Thread.currentThread().interrupt();
+					throw notAcquired(line, resource, "the thread was interrupted while it waited");
 				}
-				Duration takenFor = line.getTakenFor();
-				throw (takenFor != null) ? notAcquired(resource, takenFor) : noAnswerToOthers(resource);
+				throw notAcquired(line, resource,
+						"the thread that asked on behalf of this JVM got no answer from Redis");
 			}
+		}
+
+		private FencingException notAcquired(LocalQueue.Line line, FencedResource resource, String otherwise) {
+			Duration takenFor = line.getTakenFor();
+			return (takenFor != null) ? notAcquired(resource, takenFor) : unavailable(resource, otherwise);
 		}
 
 		private Lease attemptUntilGranted(LeaseRequest request, LocalQueue.Line line) throws InterruptedException {
@@ -268,10 +275,6 @@ final class LeaseAcquirer {
 		private LeaseNotAcquiredException notAcquired(FencedResource resource, @Nullable Duration takenFor) {
 			return new LeaseNotAcquiredException(this.terms.operation(), resource, getWaited(),
 					(takenFor != null) ? takenFor : Duration.ZERO);
-		}
-
-		private CoordinatorUnavailableException noAnswerToOthers(FencedResource resource) {
-			return unavailable(resource, "the thread that asked on behalf of this JVM got no answer from Redis");
 		}
 
 		private CoordinatorUnavailableException unavailable(FencedResource resource, String problem) {

@@ -62,10 +62,10 @@ public final class FencedOperationExecutor implements FencedOperations {
 	@Override
 	public <T extends @Nullable Object, E extends Exception> @Nullable T call(FencedOperationRequest request,
 			FencedBody<T, E> body) throws E {
-		OperationSettings settings = this.settings.resolve(request);
-		if (settings.mode() == FencingMode.OFF) {
+		if (this.settings.getMode(request.name()) == FencingMode.OFF) {
 			return body.run();
 		}
+		OperationSettings settings = this.settings.resolve(request);
 		long started = this.clock.nanoTime();
 		OperationOutcome outcome = OperationOutcome.ERROR;
 		try {

@@ -2,6 +2,8 @@ package io.fencing.operation;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 import io.fencing.CoordinatorUnavailableException;
@@ -16,6 +18,7 @@ import io.fencing.Observation;
 import io.fencing.context.OperationContext;
 import io.fencing.context.OperationContext.Scope;
 import io.fencing.fence.Fence;
+import io.fencing.lease.Lease;
 import io.fencing.lease.LeaseManager;
 import io.fencing.lease.LeaseManager.LeaseTerms;
 import io.fencing.lease.MonotonicClock;
@@ -26,7 +29,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Enters an operation that is only observed, for adoption: it never waits for a lease,
  * never fails and never touches a transaction of the caller, also when Redis is down; it
- * counts what would have been refused. Thread-safe.
+ * counts what would have been refused. A coordinator that gives no answer is left alone
+ * for a while, so that it does not slow down the calls of others. Thread-safe.
  */
 public final class OperationObserver {
 
@@ -37,7 +41,7 @@ public final class OperationObserver {
 	// an operation that must not wait still needs an answer
 	private static final Duration ANSWER_TIMEOUT = Duration.ofMillis(250);
 
-	private static final Duration PAUSE_WITHOUT_ANSWER = Duration.ofSeconds(5);
+	private static final long PAUSE_WITHOUT_ANSWER = TimeUnit.SECONDS.toNanos(10);
 
 	private final LeaseManager leases;
 
@@ -47,14 +51,16 @@ public final class OperationObserver {
 
 	private final MonotonicClock clock;
 
-	private volatile long askAgainAt;
+	private final AtomicLong askAgainAt = new AtomicLong();
+
+	private volatile boolean unanswered;
 
 	/**
 	 * Create an observer.
 	 * @param leases acquires leases
 	 * @param fences the fences of all storages
 	 * @param listeners told what would have happened
-	 * @param clock measures how long a coordinator that does not answer is left alone
+	 * @param clock tells when to ask a coordinator again that gave no answer
 	 */
 	public OperationObserver(LeaseManager leases, Supplier<List<Fence>> fences, FencingListeners listeners,
 			MonotonicClock clock) {
@@ -62,7 +68,6 @@ public final class OperationObserver {
 		this.fences = fences;
 		this.listeners = listeners;
 		this.clock = clock;
-		this.askAgainAt = clock.nanoTime();
 	}
 
 	RunningOperation enter(FencedOperationRequest request, OperationSettings settings, List<FencedResource> resources,
@@ -90,13 +95,17 @@ public final class OperationObserver {
 	private List<? extends HeldResource> acquire(FencedOperationRequest request, OperationSettings settings,
 			List<FencedResource> resources) {
 		Observation observation = Observation.UNKNOWN;
-		if (this.clock.nanoTime() - this.askAgainAt >= 0) {
+		if (mayAsk()) {
 			try {
-				return this.leases.acquire(new LeaseTerms(request.name(), settings.leaseTime(), Duration.ZERO,
-						settings.maxHold(), settings.minHold(), settings.renew(), ANSWER_TIMEOUT), resources);
+				List<Lease> leases = this.leases.acquire(new LeaseTerms(request.name(), settings.leaseTime(),
+						Duration.ZERO, settings.maxHold(), settings.minHold(), settings.renew(), ANSWER_TIMEOUT),
+						resources);
+				this.unanswered = false;
+				return leases;
 			}
 			catch (CoordinatorUnavailableException ex) {
-				this.askAgainAt = this.clock.nanoTime() + PAUSE_WITHOUT_ANSWER.toNanos();
+				this.askAgainAt.set(this.clock.nanoTime() + PAUSE_WITHOUT_ANSWER);
+				this.unanswered = true;
 			}
 			catch (FencingException ex) {
 				observation = Observation.REFUSED;
@@ -104,6 +113,16 @@ public final class OperationObserver {
 		}
 		this.listeners.onObserved(request.name(), COORDINATOR, observation);
 		return resources.stream().map(Unleased::new).toList();
+	}
+
+	private boolean mayAsk() {
+		if (!this.unanswered) {
+			return true;
+		}
+		long at = this.askAgainAt.get();
+		long now = this.clock.nanoTime();
+		// when the pause is over, one caller tries it for all
+		return now - at >= 0 && this.askAgainAt.compareAndSet(at, now + PAUSE_WITHOUT_ANSWER);
 	}
 
 	private void observe(Fence fence, FencedOperationRequest request, OperationContext context) {

@@ -1,6 +1,7 @@
 package io.fencing.operation;
 
 import java.time.Duration;
+import java.util.stream.Stream;
 
 import io.fencing.InvalidFencedOperationException;
 import io.fencing.OnBusy;
@@ -24,27 +25,34 @@ public record OperationSettings(FencingMode mode, Duration leaseTime, Duration w
 	// below this a renewal every third of the lease time cannot keep up with a network
 	private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
 
+	// above every sensible time, and far below what nanoseconds can count
+	private static final Duration LONGEST = Duration.ofDays(366);
+
 	/**
-	 * Check that the settings of an operation go together.
-	 * @param operation the name of the operation
+	 * Check that the settings go together.
+	 * @param subject whose settings they are, for the message
 	 * @return the settings
 	 * @throws InvalidFencedOperationException if they do not
 	 */
-	OperationSettings checked(String operation) {
-		check(operation, this.leaseTime.compareTo(SHORTEST_LEASE) >= 0, "a lease time of " + this.leaseTime.toMillis()
+	OperationSettings checked(String subject) {
+		check(subject, this.leaseTime.compareTo(SHORTEST_LEASE) >= 0, "a lease time of " + this.leaseTime.toMillis()
 				+ " ms leaves no room for three renewals; make it " + SHORTEST_LEASE.toMillis() + " ms or more");
-		check(operation, this.maxHold.compareTo(this.leaseTime) >= 0,
+		check(subject, this.maxHold.compareTo(this.leaseTime) >= 0,
 				"'max-hold' (" + this.maxHold + ") is shorter than the lease time (" + this.leaseTime + "); raise it");
-		check(operation, this.minHold.compareTo(this.maxHold) <= 0,
+		check(subject, this.minHold.compareTo(this.maxHold) <= 0,
 				"'min-hold' (" + this.minHold + ") is longer than 'max-hold' (" + this.maxHold + "); lower it");
-		check(operation, !this.waitTime.isNegative() && !this.minHold.isNegative(),
+		check(subject, !this.waitTime.isNegative() && !this.minHold.isNegative(),
 				"a wait time or 'min-hold' is negative; use zero or more");
+		check(subject,
+				Stream.of(this.leaseTime, this.waitTime, this.waitInTransaction, this.maxHold, this.minHold)
+					.allMatch((time) -> time.compareTo(LONGEST) <= 0),
+				"a time is longer than " + LONGEST.toDays() + " days; lower it");
 		return this;
 	}
 
-	private static void check(String operation, boolean condition, String problem) {
+	private static void check(String subject, boolean condition, String problem) {
 		if (!condition) {
-			throw new InvalidFencedOperationException("Operation '" + operation + "': " + problem);
+			throw new InvalidFencedOperationException(subject + ": " + problem);
 		}
 	}
 

@@ -23,7 +23,7 @@ public final class OperationSettingsSource {
 	 * @param overrides what application.yml says, by operation name
 	 */
 	public OperationSettingsSource(OperationSettings defaults, Map<String, OperationOverrides> overrides) {
-		this.defaults = defaults.checked("*");
+		this.defaults = defaults.checked("The defaults 'fencing.lease.*'");
 		this.overrides = Map.copyOf(overrides);
 	}
 
@@ -43,7 +43,7 @@ public final class OperationSettingsSource {
 				first(yml.minHold(), request.minHold(), other.minHold()),
 				first(yml.renew(), request.renew(), other.renew()),
 				first(yml.onBusy(), request.onBusy(), other.onBusy()))
-			.checked(request.name());
+			.checked("Operation '" + request.name() + "'");
 	}
 
 	/**
@@ -52,8 +52,17 @@ public final class OperationSettingsSource {
 	 * @return whether it is, or is only observed or off
 	 */
 	public boolean isEnforced(String operation) {
+		return getMode(operation) == FencingMode.ENFORCE;
+	}
+
+	/**
+	 * How far fencing goes for an operation, whatever else is said about it.
+	 * @param operation the name of the operation
+	 * @return the mode
+	 */
+	FencingMode getMode(String operation) {
 		FencingMode yml = this.overrides.getOrDefault(operation, OperationOverrides.NONE).mode();
-		return first(yml, null, this.defaults.mode()) == FencingMode.ENFORCE;
+		return first(yml, null, this.defaults.mode());
 	}
 
 	private static <T> T first(@Nullable T yml, @Nullable T request, T other) {

@@ -130,6 +130,18 @@ class ResourceTemplateTests {
 			.withNoCause();
 	}
 
+	@Test
+	void whenValueFailsThenMessageShowsNoArgument() {
+		Iterable<String> failing = () -> {
+			throw new IllegalStateException("my secret");
+		};
+		for (Object value : List.of(failing, new Failing("my secret"), List.of(new Failing("my secret")))) {
+			assertRefused("any", value).withMessageContaining("IllegalStateException")
+				.withMessageNotContaining("my secret")
+				.withNoCause();
+		}
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "withoutBraces", "indexWithoutBraces", "unknownVariable", "unknownIndex", "function",
 			"unclosed", "empty", "badSyntax", "blank", "none", "unresolved" })
@@ -287,6 +299,15 @@ class ResourceTemplateTests {
 
 		@FencedOperation("${not.set}:#{#id}")
 		void unresolved(String id) {
+		}
+
+	}
+
+	private record Failing(String secret) {
+
+		@Override
+		public String toString() {
+			throw new IllegalStateException(this.secret);
 		}
 
 	}

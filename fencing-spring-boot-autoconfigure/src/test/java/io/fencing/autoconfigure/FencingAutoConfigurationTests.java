@@ -1,6 +1,7 @@
 package io.fencing.autoconfigure;
 
 import java.io.IOException;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Arrays;
 
@@ -16,10 +17,14 @@ import io.fencing.InvalidFencedOperationException;
 import io.fencing.autoconfigure.LedgerApplication.Ledger;
 import io.fencing.lease.LeaseCoordinator;
 import io.fencing.lease.MonotonicClock;
+import io.fencing.operation.OperationSettingsSource;
 import io.fencing.testing.InMemoryLeaseCoordinator;
+import io.fencing.testing.TcpProxy;
 import io.fencing.testing.TestServers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RedissonClient;
 import redis.embedded.RedisServer;
 
@@ -154,6 +159,26 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
+	void whenCoordinatorUrlIsNoneThenStartFailsWithoutShowingIt() {
+		this.runner.withPropertyValues("fencing.coordinator.url=http://user:secret@redis")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("'fencing.coordinator.url'")
+				.hasMessageContaining("rediss://")
+				.hasMessageNotContaining("secret"));
+	}
+
+	// case 35: the database is down at start
+	@Test
+	void case35WhenDatabaseIsDownAtStartThenStartsWithAWarning(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("spring.datasource.url=jdbc:postgresql://127.0.0.1:" + TestServers.freePort() + "/none",
+					"fencing.jdbc.initialize-schema=always")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("The fence of storage 'jdbc' could not be looked at");
+	}
+
+	@Test
 	void whenReservedPropertyIsSetThenStartFailsNamingWhatIsMissing() {
 		for (String property : new String[] { "fencing.redis.retention=7d", "fencing.journal.table=journal",
 				"fencing.coordinator.fair=true" }) {
@@ -164,6 +189,19 @@ class FencingAutoConfigurationTests {
 					.hasMessageContaining(property.substring(0, property.indexOf('=')))
 					.hasMessageContaining("not available"));
 		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "fencing.coordinator.timeout=0s", "fencing.coordinator.key-prefix=a{b}",
+			"fencing.coordinator.retention=400d", "fencing.jdbc.retention=1h", "fencing.lease.time=10ms",
+			"fencing.lease.max-hold=5s" })
+	void whenPropertyMakesNoSenseThenStartFailsNamingIt(String property) {
+		this.runner.withPropertyValues(property)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining(property.startsWith("fencing.lease") ? "'fencing.lease.*'"
+						: property.substring(0, property.indexOf('=')))
+				.hasMessageContaining("; "));
 	}
 
 	@Test
@@ -198,6 +236,27 @@ class FencingAutoConfigurationTests {
 		}
 	}
 
+	// case 35: at the first use of all, Redis accepts connections and answers nothing
+	@ParameterizedTest
+	@ValueSource(strings = { "spring.data.redis.url", "fencing.coordinator.url" })
+	void case35WhenRedisHangsAtFirstUseThenCallsEndWithinTheWait(String property) {
+		URI redis = URI.create(TestServers.redisUrl());
+		try (TcpProxy proxy = TcpProxy.start(redis.getHost(), redis.getPort());
+				ConfigurableApplicationContext context = LedgerApplication.start(
+						property + "=redis://" + proxy.getHost() + ":" + proxy.getPort(), "fencing.lease.wait=300ms")) {
+			Ledger ledger = context.getBean(Ledger.class);
+			ledger.createTable();
+			proxy.swallow();
+			long startedAt = System.nanoTime();
+			assertThatExceptionOfType(CoordinatorUnavailableException.class).isThrownBy(() -> ledger.open("one"));
+			assertThat(Duration.ofNanos(System.nanoTime() - startedAt)).isLessThan(Duration.ofSeconds(2));
+			proxy.pass();
+			await().atMost(Duration.ofSeconds(60))
+				.ignoreException(CoordinatorUnavailableException.class)
+				.untilAsserted(() -> ledger.open("one"));
+		}
+	}
+
 	// case 35: lazy initialization still fences
 	@Test
 	void case35WhenInitializationIsLazyThenOperationsAreFencedAllTheSame() {
@@ -229,6 +288,13 @@ class FencingAutoConfigurationTests {
 			.withMessageContaining("'fencing_fence'")
 			.withMessageContaining("schema-postgresql.sql")
 			.withMessageContaining("fencing.jdbc.initialize-schema");
+	}
+
+	@Test
+	void whenNameOfOperationHasADotThenItsSettingsAreFoundInBrackets() {
+		this.runner.withPropertyValues("fencing.operations[Service.token].mode=off")
+			.run((context) -> assertThat(context.getBean(OperationSettingsSource.class).isEnforced("Service.token"))
+				.isFalse());
 	}
 
 	@Test

@@ -296,6 +296,14 @@ class DefaultLeaseManagerTests {
 	}
 
 	@Test
+	void case07WhenInterruptedBeforeTheCallThenToldAndFlagIsKept() {
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(CoordinatorUnavailableException.class).isThrownBy(() -> acquire(LONG, LONG))
+			.withMessageContaining("interrupted");
+		assertThat(Thread.interrupted()).isTrue();
+	}
+
+	@Test
 	void case07WhenInterruptedWhileUnavailableThenStopsAtOnce() throws Exception {
 		this.coordinator.setUnavailable(true);
 		AtomicReference<FencingException> failure = new AtomicReference<>();

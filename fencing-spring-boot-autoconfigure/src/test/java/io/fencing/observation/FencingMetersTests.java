@@ -8,6 +8,7 @@ import io.fencing.FencedResourceFactory;
 import io.fencing.FencingToken;
 import io.fencing.HeldResource;
 import io.fencing.LossReason;
+import io.fencing.Observation;
 import io.fencing.OperationOutcome;
 import io.fencing.RejectionReason;
 import io.micrometer.core.instrument.Meter;
@@ -85,6 +86,15 @@ class FencingMetersTests {
 	}
 
 	@Test
+	void whenOperationIsOnlyObservedThenWhatWouldHaveBecomeOfItIsCounted() {
+		this.meters.onObserved("withdraw", "coordinator", Observation.REFUSED);
+		assertThat(this.registry.get("fencing.observed")
+			.tags("operation", "withdraw", "storage", "coordinator", "observation", "refused")
+			.counter()
+			.count()).isEqualTo(1);
+	}
+
+	@Test
 	void whenTenThousandResourcesAreUsedThenMeterCountIsUnchangedCase62() {
 		fireAll(0);
 		List<Meter.Id> before = ids();
@@ -102,6 +112,7 @@ class FencingMetersTests {
 		this.meters.onRejected("withdraw", "postgresql", RejectionReason.LOST);
 		this.meters.onRegression("withdraw", "postgresql", held.getToken().value(), held.getToken().value() + 1);
 		this.meters.onUnfenced("withdraw", "postgresql");
+		this.meters.onObserved("withdraw", "postgresql", Observation.ADMITTED);
 		this.meters.onLost("withdraw", held);
 		this.meters.onReleased("withdraw", held, TIME, new IllegalStateException("resource " + resource));
 		this.meters.onFinished("withdraw", OperationOutcome.SUCCESS, TIME);

@@ -30,6 +30,7 @@ import io.fencing.lease.DefaultLeaseManager;
 import io.fencing.lease.MonotonicClock;
 import io.fencing.testing.InMemoryFence;
 import io.fencing.testing.InMemoryLeaseCoordinator;
+import io.fencing.testing.ManualClock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class FencedOperationExecutorTests {
 
 	private final InMemoryLeaseCoordinator coordinator = new InMemoryLeaseCoordinator(MonotonicClock.SYSTEM);
+
+	private final ManualClock clock = new ManualClock();
 
 	private final InMemoryFence fence = new InMemoryFence();
 
@@ -305,14 +308,21 @@ class FencedOperationExecutorTests {
 	}
 
 	@Test
-	void whenObservedAndCoordinatorStaysDownThenItIsNotAskedEveryTime() {
+	void whenObservedAndCoordinatorIsDownThenItIsLeftAloneForAWhile() {
 		FencedOperationExecutor executor = executor(FencingMode.OBSERVE);
 		this.coordinator.setUnavailable(true);
-		for (int i = 0; i < 10; i++) {
-			executor.call(request("a"), () -> "result");
+		executor.call(request("a"), () -> null);
+		this.coordinator.setUnavailable(false);
+		assertThat(
+				executor.<Long, RuntimeException>call(request("a"), () -> FencingContext.required().getToken().value()))
+			.isZero();
+		assertThat(this.events).filteredOn("observed coordinator UNKNOWN"::equals).hasSize(2);
+		this.clock.advance(Duration.ofSeconds(10));
+		for (int i = 0; i < 2; i++) {
+			assertThat(executor.<Long, RuntimeException>call(request("a"),
+					() -> FencingContext.required().getToken().value()))
+				.isPositive();
 		}
-		assertThat(this.coordinator.getRequests()).isLessThanOrEqualTo(2);
-		assertThat(this.events).filteredOn("observed coordinator UNKNOWN"::equals).hasSize(10);
 	}
 
 	// rule 11: a release that fails hides nothing
@@ -458,6 +468,20 @@ class FencedOperationExecutorTests {
 		assertThatExceptionOfType(InvalidFencedOperationException.class)
 			.isThrownBy(() -> executor.call(request, this::mustNotRun))
 			.withMessageContaining("'max-hold'");
+		assertThat(executor(FencingMode.OFF).<String, RuntimeException>call(request, () -> "result"))
+			.isEqualTo("result");
+	}
+
+	@Test
+	void whenWaitIsLongerThanCanBeCountedThenRefusedWithTheRemedy() {
+		FencedOperationExecutor executor = executor(FencingMode.ENFORCE);
+		FencedOperationRequest request = FencedOperationRequest.builder("test")
+			.resource("a")
+			.waitTime(Duration.ofSeconds(Long.MAX_VALUE))
+			.build();
+		assertThatExceptionOfType(InvalidFencedOperationException.class)
+			.isThrownBy(() -> executor.call(request, this::mustNotRun))
+			.withMessageContaining("366 days");
 	}
 
 	private @Nullable Object mustNotRun() {
@@ -498,7 +522,7 @@ class FencedOperationExecutorTests {
 	private FencedOperationExecutor executor(FencingMode mode) {
 		return new FencedOperationExecutor(new OperationSettingsSource(defaults(mode), Map.of()), this.resources,
 				new OperationEntry(this.leases, () -> List.of(this.fence), this.listeners),
-				new OperationObserver(this.leases, () -> List.of(this.fence), this.listeners, MonotonicClock.SYSTEM),
+				new OperationObserver(this.leases, () -> List.of(this.fence), this.listeners, this.clock),
 				this.listeners, MonotonicClock.SYSTEM);
 	}
 

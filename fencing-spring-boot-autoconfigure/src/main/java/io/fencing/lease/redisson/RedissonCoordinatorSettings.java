@@ -3,7 +3,7 @@ package io.fencing.lease.redisson;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
-import org.springframework.util.Assert;
+import io.fencing.InvalidFencedOperationException;
 
 /**
  * The settings of the coordinator on Redis ({@code fencing.coordinator.*}). Immutable.
@@ -33,13 +33,17 @@ public record RedissonCoordinatorSettings(String keyPrefix, Duration tokenRetent
 
 	/**
 	 * Create settings.
-	 * @throws IllegalArgumentException if one is out of its bounds
+	 * @throws InvalidFencedOperationException if one is out of its bounds
 	 */
 	public RedissonCoordinatorSettings {
-		Assert.isTrue(PREFIX.matcher(keyPrefix).matches(), () -> "The key prefix '" + keyPrefix
-				+ "' is not usable; use letters, digits, dots, colons, underscores and hyphens");
-		Assert.isTrue(tokenRetention.compareTo(MIN_RETENTION) >= 0 && tokenRetention.compareTo(MAX_RETENTION) <= 0,
-				() -> "The token retention '" + tokenRetention + "' is not usable; use 1 to 366 days");
+		if (!PREFIX.matcher(keyPrefix).matches()) {
+			throw new InvalidFencedOperationException("'fencing.coordinator.key-prefix' is '" + keyPrefix
+					+ "'; use letters, digits, dots, colons, underscores and hyphens");
+		}
+		if (tokenRetention.compareTo(MIN_RETENTION) < 0 || tokenRetention.compareTo(MAX_RETENTION) > 0) {
+			throw new InvalidFencedOperationException(
+					"'fencing.coordinator.retention' is '" + tokenRetention + "'; use 1 to 366 days");
+		}
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.fencing.FencedResource;
 import io.fencing.FencedResourceFactory;
+import io.fencing.InvalidFencedOperationException;
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -12,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Keys are plain, and all of one resource share a cluster slot, whatever its name is.
@@ -42,14 +43,15 @@ class LeaseKeysTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "a b", "{x}", "a{", "}", "ü", "a\n" })
 	void whenPrefixWouldMoveKeysThenRefused(String prefix) {
-		assertThatIllegalArgumentException()
+		assertThatExceptionOfType(InvalidFencedOperationException.class)
 			.isThrownBy(() -> new RedissonCoordinatorSettings(prefix, Duration.ofDays(7)));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "PT0S", "PT23H59M", "P367D", "P-7D" })
 	void rule12WhenRetentionIsOutOfBoundsThenRefused(Duration retention) {
-		assertThatIllegalArgumentException().isThrownBy(() -> new RedissonCoordinatorSettings("fencing", retention));
+		assertThatExceptionOfType(InvalidFencedOperationException.class)
+			.isThrownBy(() -> new RedissonCoordinatorSettings("fencing", retention));
 	}
 
 }
