@@ -6,8 +6,11 @@ import java.util.function.Supplier;
 
 import org.aopalliance.aop.Advice;
 
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
@@ -21,17 +24,24 @@ public final class AttributeMethodTransactions implements MethodTransactions {
 
 	private final Supplier<List<TransactionAttributeSource>> sources;
 
+	// with several, a transaction of another manager than the method's stays active
+	private final Supplier<Boolean> singleManager;
+
 	/**
 	 * Create an instance.
 	 * @param sources the sources; asked for at the first call
+	 * @param beanFactory where transaction managers are counted, at the first call
 	 */
-	public AttributeMethodTransactions(ObjectProvider<TransactionAttributeSource> sources) {
+	public AttributeMethodTransactions(ObjectProvider<TransactionAttributeSource> sources,
+			ListableBeanFactory beanFactory) {
 		this.sources = SingletonSupplier.of(() -> sources.orderedStream().toList());
+		this.singleManager = SingletonSupplier.of(() -> BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory,
+				TransactionManager.class, true, false).length == 1);
 	}
 
 	@Override
 	public boolean leavesCallers(Method method, Class<?> targetClass) {
-		return this.sources.get().stream().anyMatch((source) -> {
+		return this.singleManager.get() && this.sources.get().stream().anyMatch((source) -> {
 			TransactionAttribute attribute = source.getTransactionAttribute(method, targetClass);
 			return attribute != null
 					&& (attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRES_NEW

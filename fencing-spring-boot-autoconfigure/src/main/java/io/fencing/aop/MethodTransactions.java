@@ -28,7 +28,9 @@ public interface MethodTransactions {
 
 	/**
 	 * Whether a method runs outside a transaction that is active when it is called:
-	 * {@code REQUIRES_NEW} and {@code NOT_SUPPORTED}.
+	 * {@code REQUIRES_NEW} and {@code NOT_SUPPORTED}. Where there are several transaction
+	 * managers no method is taken to do so, since only its own manager's transaction is
+	 * suspended.
 	 * @param method the method
 	 * @param targetClass the class that it is called on
 	 * @return whether it does

@@ -10,6 +10,7 @@ import io.fencing.aop.MethodTransactions;
 import io.fencing.operation.OperationSettingsSource;
 
 import org.springframework.aop.framework.autoproxy.AbstractAdvisorAutoProxyCreator;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -70,9 +71,9 @@ public final class FencingAopAutoConfiguration {
 
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static AttributeMethodTransactions fencedMethodTransactions(
-				ObjectProvider<TransactionAttributeSource> sources) {
-			return new AttributeMethodTransactions(sources);
+		static AttributeMethodTransactions fencedMethodTransactions(ObjectProvider<TransactionAttributeSource> sources,
+				ListableBeanFactory beanFactory) {
+			return new AttributeMethodTransactions(sources, beanFactory);
 		}
 
 	}

@@ -77,7 +77,7 @@ public final class FencingAutoConfiguration {
 
 	@Bean
 	FencingLifecycle fencingLifecycle(LeaseManager leases, FencingProperties properties) {
-		return new FencingLifecycle(leases, properties.shutdown().grace());
+		return new FencingLifecycle(leases, properties);
 	}
 
 	@Bean

@@ -1,8 +1,8 @@
 package io.fencing.autoconfigure;
 
-import java.time.Duration;
-
 import io.fencing.lease.LeaseManager;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
 
@@ -15,25 +15,29 @@ final class FencingLifecycle implements SmartLifecycle {
 	// web servers, schedulers and message listeners stop in the 4096 phases above
 	private static final int PHASE = Integer.MAX_VALUE - 8192;
 
+	private static final Logger logger = LoggerFactory.getLogger(FencingLifecycle.class);
+
 	private final LeaseManager leases;
 
-	private final Duration grace;
+	private final FencingProperties properties;
 
 	private volatile boolean running;
 
-	FencingLifecycle(LeaseManager leases, Duration grace) {
+	FencingLifecycle(LeaseManager leases, FencingProperties properties) {
 		this.leases = leases;
-		this.grace = grace;
+		this.properties = properties;
 	}
 
 	@Override
 	public void start() {
+		logger.info("Fencing is in mode '{}', namespace '{}', writes outside of operations: '{}'",
+				this.properties.mode(), this.properties.namespace(), this.properties.unfencedWrites());
 		this.running = true;
 	}
 
 	@Override
 	public void stop() {
-		this.leases.shutdown(this.grace);
+		this.leases.shutdown(this.properties.shutdown().grace());
 		this.running = false;
 	}
 

@@ -150,9 +150,11 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 		}
 		catch (RuntimeException ex) {
 			logger.warn(
-					"Operation '{}' on resource {}: the lease with token {} could not be given back and ends by "
-							+ "its time; check the coordinator",
-					lease.getOperation(), lease.getResource(), lease.getToken(), ex);
+					"Operation '{}' on resource {}: the lease with token {} could not be given back, it is tried once "
+							+ "more and else ends by its time; check the coordinator ({})",
+					lease.getOperation(), lease.getResource(), lease.getToken(), ex.getMessage());
+			logger.debug("Why the lease with token {} could not be given back", lease.getToken(), ex);
+			this.acquirer.later(() -> this.coordinator.release(lease, keepFor, this.commandTimeout));
 			return ex;
 		}
 	}

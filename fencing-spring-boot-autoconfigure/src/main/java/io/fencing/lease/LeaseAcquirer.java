@@ -94,13 +94,21 @@ final class LeaseAcquirer {
 	}
 
 	private void abandon(LeaseRequest request) {
+		later(() -> this.coordinator.abandon(request, this.commandTimeout));
+	}
+
+	/**
+	 * Tidy up in the background, once and without a promise: what is not done ends by its
+	 * time.
+	 * @param task the task
+	 */
+	void later(Runnable task) {
 		this.background.execute(() -> {
 			try {
-				this.coordinator.abandon(request, this.commandTimeout);
+				task.run();
 			}
 			catch (RuntimeException ex) {
-				logger.debug("Operation '{}' on resource {}: what it may have been granted ends by its time",
-						request.operation(), request.resource(), ex);
+				logger.debug("What could not be given back ends by its time", ex);
 			}
 		});
 	}
@@ -126,6 +134,9 @@ final class LeaseAcquirer {
 
 		// whether an attempt for the present resource went without an answer
 		private boolean undecided;
+
+		// whether anything was seen to be leased to somebody else
+		private boolean busySeen;
 
 		private Wait(LeaseTerms terms, String owner) {
 			this.terms = terms;
@@ -231,8 +242,9 @@ final class LeaseAcquirer {
 				TimeUnit.NANOSECONDS.sleep(FAILURE_PAUSE.toNanos());
 				return;
 			}
-			if (takenFor != null && timeout.compareTo(answerTimeout()) < 0) {
-				// the end of the wait cut this look short: what was seen before counts
+			if ((takenFor != null || this.busySeen) && timeout.compareTo(answerTimeout()) < 0) {
+				// the end of the wait cut this look short: what was seen before counts,
+				// also where it was another resource that took the time
 				LeaseNotAcquiredException notAcquired = notAcquired(resource, takenFor);
 				notAcquired.addSuppressed(failure);
 				throw notAcquired;
@@ -256,6 +268,7 @@ final class LeaseAcquirer {
 				if (answer instanceof Busy busy) {
 					// what was asked for before may still be on its way
 					this.undecided = earlierUndecided;
+					this.busySeen = true;
 					return new Attempt(null, busy.remaining());
 				}
 				Lease lease = new Lease(request, ((Granted) answer).token(), sentAt, LeaseAcquirer.this.clock);

@@ -2,6 +2,7 @@ package io.fencing.aop;
 
 import io.fencing.FencedOperations;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -45,8 +46,9 @@ class AspectConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static MethodTransactions methodTransactions(ObjectProvider<TransactionAttributeSource> sources) {
-		return new AttributeMethodTransactions(sources);
+	static MethodTransactions methodTransactions(ObjectProvider<TransactionAttributeSource> sources,
+			ListableBeanFactory beanFactory) {
+		return new AttributeMethodTransactions(sources, beanFactory);
 	}
 
 	@Bean

@@ -11,6 +11,7 @@ import java.util.OptionalInt;
 import io.fencing.FencedOperation;
 import io.fencing.InvalidFencedOperationException;
 import io.fencing.OnBusy;
+import io.fencing.testing.TestServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -23,6 +24,7 @@ import org.springframework.context.annotation.EnableAspectJAutoProxy;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -169,6 +171,15 @@ class FencedOperationAspectTests {
 		transfers.notSupported();
 		assertThat(operations().last().ownTransaction()).isTrue();
 		transfers.required();
+		assertThat(operations().last().ownTransaction()).isFalse();
+	}
+
+	@Test
+	void whenThereAreSeveralTransactionManagersThenNoMethodIsTakenToLeaveThemAll() {
+		this.context.registerBean("otherManager", JdbcTransactionManager.class,
+				() -> new JdbcTransactionManager(TestServers.newH2()), (definition) -> definition.setFallback(true));
+		Transfers transfers = start(Transacting.class, Transfers.class).getBean(Transfers.class);
+		transfers.requiresNew();
 		assertThat(operations().last().ownTransaction()).isFalse();
 	}
 

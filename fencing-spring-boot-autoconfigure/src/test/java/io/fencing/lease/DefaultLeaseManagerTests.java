@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -386,6 +387,34 @@ class DefaultLeaseManagerTests {
 		long accepted = 1L << 52;
 		this.manager.lift(this.resource, accepted);
 		assertThat(acquire(LONG, Duration.ZERO).getToken().value()).isGreaterThan(accepted);
+	}
+
+	@Test
+	void whenAnswerToReleaseIsMissingThenTriedOnceMoreInTheBackground() {
+		List<Lease> leases = this.manager.acquire(terms(LONG, Duration.ZERO), List.of(this.resource));
+		this.coordinator.refuseNext(1);
+		assertThat(this.manager.release(leases)).isInstanceOf(CoordinatorUnavailableException.class);
+		await().until(() -> !this.coordinator.isTaken(this.resource));
+	}
+
+	@Test
+	void whenWaitIsUsedUpByAnotherResourceThenBusyAndNotUnavailable() {
+		AtomicBoolean busy = new AtomicBoolean(true);
+		try (DefaultLeaseManager other = manager(new DelegatingCoordinator(this.coordinator) {
+
+			@Override
+			public LeaseAnswer tryAcquire(LeaseRequest request, Duration timeout) {
+				if (request.resource().equals(DefaultLeaseManagerTests.this.second)) {
+					throw new CoordinatorUnavailableException(null, null, "no answer within what was left", null);
+				}
+				return busy.getAndSet(false) ? new LeaseAnswer.Busy(Duration.ofMillis(50))
+						: super.tryAcquire(request, timeout);
+			}
+
+		})) {
+			assertThatExceptionOfType(LeaseNotAcquiredException.class).isThrownBy(
+					() -> other.acquire(terms(LONG, Duration.ofMillis(400)), List.of(this.resource, this.second)));
+		}
 	}
 
 	@Test

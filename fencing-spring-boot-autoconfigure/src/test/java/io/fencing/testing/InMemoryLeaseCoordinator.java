@@ -43,6 +43,8 @@ public final class InMemoryLeaseCoordinator implements LeaseCoordinator {
 
 	private int answersToLose;
 
+	private int requestsToRefuse;
+
 	private int requests;
 
 	/**
@@ -94,6 +96,13 @@ public final class InMemoryLeaseCoordinator implements LeaseCoordinator {
 	 */
 	public synchronized void loseAnswers(int count) {
 		this.answersToLose = count;
+	}
+
+	/**
+	 * Do nothing of what the next requests ask for, and answer nothing.
+	 */
+	public synchronized void refuseNext(int count) {
+		this.requestsToRefuse = count;
 	}
 
 	/**
@@ -211,7 +220,8 @@ public final class InMemoryLeaseCoordinator implements LeaseCoordinator {
 
 	private void receive() {
 		this.requests++;
-		if (this.unavailable) {
+		if (this.unavailable || this.requestsToRefuse > 0) {
+			this.requestsToRefuse = Math.max(0, this.requestsToRefuse - 1);
 			throw unavailable();
 		}
 	}

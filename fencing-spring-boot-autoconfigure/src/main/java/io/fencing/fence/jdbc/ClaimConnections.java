@@ -5,10 +5,13 @@ import java.sql.SQLException;
 
 import javax.sql.DataSource;
 
+import io.fencing.InvalidFencedOperationException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.datasource.SmartDataSource;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Connections for claims: straight from the {@link DataSource}, never the one bound to
@@ -38,6 +41,7 @@ final class ClaimConnections {
 	 */
 	<T> T execute(ConnectionWork<T> work) throws SQLException {
 		try (Connection connection = open()) {
+			checkOwn(connection);
 			boolean manualCommit = !connection.getAutoCommit();
 			if (manualCommit) {
 				connection.setAutoCommit(true);
@@ -61,6 +65,17 @@ final class ClaimConnections {
 		}
 		catch (SQLException ex) {
 			throw new CannotGetJdbcConnectionException("Failed to obtain a connection of its own for a fence", ex);
+		}
+	}
+
+	// committing a claim on the caller's connection would commit the caller's work
+	private void checkOwn(Connection connection) {
+		if (this.dataSource instanceof SmartDataSource shared && !shared.shouldClose(connection)
+				&& TransactionSynchronizationManager.hasResource(this.dataSource)) {
+			throw new InvalidFencedOperationException(
+					"A claim needs a connection of its own, but a DataSource of type '"
+							+ this.dataSource.getClass().getName()
+							+ "' hands out the one that the caller has in use; use a DataSource with several connections");
 		}
 	}
 

@@ -54,6 +54,11 @@ final class JoinableTransactions {
 					"the transaction around it is already being committed, or its manager has synchronization switched off",
 					REMEDY);
 		}
+		if (isWithinAnother(holder)) {
+			throw refuse(operation,
+					"transactions on several DataSources are active around it, and it cannot tell which ends last",
+					REMEDY);
+		}
 		if (this.fence.getSettings().joinedTransactions() == JoinedTransactions.REJECT) {
 			throw refuse(operation, "a transaction is active around it and 'fencing.joined-transactions' is 'reject'",
 					REMEDY);
@@ -63,6 +68,25 @@ final class JoinableTransactions {
 					REMEDY + ", or run the transaction around it at READ_COMMITTED");
 		}
 		return new JoinedTransaction(holder);
+	}
+
+	// synchronizations belong to the transaction begun last, whichever is joined
+	private boolean isWithinAnother(ConnectionHolder joined) {
+		for (Object bound : TransactionSynchronizationManager.getResourceMap().values()) {
+			if (bound instanceof ConnectionHolder other && other != joined && isInTransaction(other)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private boolean isInTransaction(ConnectionHolder holder) {
+		try {
+			return holder.getConnectionHandle() != null && !holder.getConnection().getAutoCommit();
+		}
+		catch (SQLException ex) {
+			throw this.fence.translate("inspection", ex);
+		}
 	}
 
 	private void checkScope(String operation) {

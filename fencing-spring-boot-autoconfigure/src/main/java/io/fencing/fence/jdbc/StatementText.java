@@ -106,8 +106,12 @@ final class StatementText {
 	}
 
 	private static boolean controlsTransaction(List<String> words) {
-		return TRANSACTION_CONTROL.contains(words.get(0))
-				|| (words.get(0).equals("PREPARE") && words.size() > 1 && words.get(1).equals("TRANSACTION"));
+		return TRANSACTION_CONTROL.contains(words.get(0)) || startsWith(words, "PREPARE", "TRANSACTION")
+				|| startsWith(words, "SET", "AUTOCOMMIT");
+	}
+
+	private static boolean startsWith(List<String> words, String first, String second) {
+		return words.size() > 1 && words.get(0).equals(first) && words.get(1).equals(second);
 	}
 
 	/**

@@ -33,6 +33,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -785,6 +786,35 @@ abstract class JdbcFenceTests {
 		assertThatExceptionOfType(UnfencedWriteException.class).isThrownBy(() -> reject.operations
 			.run(() -> other.executeWithoutResult((status) -> reject.write(2)), TestHeld.next(RESOURCE)));
 		assertThat(this.database.balance()).isEqualTo(1);
+	}
+
+	@Test
+	void whenAnotherTransactionIsActiveInsideTheJoinedOneThenRefusedAtEntry() {
+		TransactionTemplate other = new TransactionTemplate(new JdbcTransactionManager(TestServers.newH2()));
+		this.database.transaction()
+			.executeWithoutResult((outer) -> other
+				.executeWithoutResult((inner) -> assertThatExceptionOfType(InvalidFencedOperationException.class)
+					.isThrownBy(
+							() -> this.database.operations.run(() -> this.database.write(1), TestHeld.next(RESOURCE)))
+					.withMessageContaining("several DataSources")));
+		assertThat(this.database.balance()).isZero();
+	}
+
+	@Test
+	void rule4WhenDataSourceHasOneConnectionOnlyThenClaimDoesNotCommitTheCallersWork() throws Exception {
+		SingleConnectionDataSource single = new SingleConnectionDataSource(this.database.dataSource.getConnection(),
+				true);
+		FencedDatabase shared = new FencedDatabase(single,
+				FencedDatabase.settings(UnfencedWrites.ALLOW, JoinedTransactions.SAFE, Duration.ofMillis(300)));
+		shared.transaction().executeWithoutResult((status) -> {
+			shared.raw.update("UPDATE account SET balance = 9");
+			assertThatExceptionOfType(InvalidFencedOperationException.class)
+				.isThrownBy(() -> shared.operations.run(() -> shared.write(1), TestHeld.next(RESOURCE)))
+				.withMessageContaining("a connection of its own");
+			status.setRollbackOnly();
+		});
+		single.destroy();
+		assertThat(this.database.balance()).isZero();
 	}
 
 	@Test

@@ -47,8 +47,8 @@ class StatementTextTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "COMMIT", "end", "ABORT;", "ROLLBACK WORK", "BEGIN", "START TRANSACTION",
-			"PREPARE TRANSACTION 'x'", "UPDATE t SET a = 1; COMMIT" })
+	@ValueSource(strings = { "SET AUTOCOMMIT TRUE", "COMMIT", "end", "ABORT;", "ROLLBACK WORK", "BEGIN",
+			"START TRANSACTION", "PREPARE TRANSACTION 'x'", "UPDATE t SET a = 1; COMMIT" })
 	void whenTextControlsTheTransactionThenItIsSeen(String sql) {
 		assertThat(new StatementText(sql).controlsTransaction()).isTrue();
 	}
