@@ -62,8 +62,8 @@ class AdversarialRunTests {
 
 	@Test
 	void whenFencedThenValueIsWhatWasAcknowledged() {
-		long end = System.nanoTime() + seconds() * 1_000_000_000L;
-		long seed = seed();
+		long end = System.nanoTime() + FaultsProperties.time(Duration.ZERO).toNanos();
+		long seed = FaultsProperties.seed();
 		int runs = 0;
 		long lostLeases = 0;
 		long stale = 0;
@@ -83,7 +83,7 @@ class AdversarialRunTests {
 
 	@Test
 	void whenNotFencedThenAcknowledgedUpdatesAreLost() {
-		long seed = seed();
+		long seed = FaultsProperties.seed();
 		int runs = 0;
 		Run run;
 		do {
@@ -94,14 +94,6 @@ class AdversarialRunTests {
 		while (run.value == OPERATIONS && runs < MOST_RUNS);
 		assertThat(run.value).as(run.text).isLessThan(OPERATIONS);
 		assertThat(run.history.getViolations(0, run.value)).as(run.text).isNotEmpty();
-	}
-
-	private static long seed() {
-		return Long.getLong("fencing.faults.seed", System.nanoTime());
-	}
-
-	private static long seconds() {
-		return (System.getProperty("fencing.faults") != null) ? Long.getLong("fencing.faults.seconds", 60) : 0;
 	}
 
 	/**

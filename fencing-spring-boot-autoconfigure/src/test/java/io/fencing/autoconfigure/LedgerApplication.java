@@ -39,8 +39,11 @@ public class LedgerApplication {
 
 	/**
 	 * Start it against the test servers, as one more node on the given database.
+	 * @param url the JDBC URL, which is the namespace as well
+	 * @param properties further properties
+	 * @return the running context
 	 */
-	static ConfigurableApplicationContext startOn(String url, String... properties) {
+	public static ConfigurableApplicationContext startOn(String url, String... properties) {
 		SpringApplication application = new SpringApplication(LedgerApplication.class);
 		application.setWebApplicationType(WebApplicationType.NONE);
 		application

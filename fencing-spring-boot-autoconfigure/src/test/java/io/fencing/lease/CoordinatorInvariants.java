@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public final class CoordinatorInvariants {
 
-	public static final Duration LEASE = Duration.ofMillis(300);
+	public static final Duration LEASE = Duration.ofSeconds(1);
 
 	public static final Duration TIMEOUT = Duration.ofSeconds(5);
 

@@ -83,8 +83,15 @@ public final class TestServers {
 	 */
 	public static DataSource newH2() {
 		JdbcDataSource dataSource = new JdbcDataSource();
-		dataSource.setURL("jdbc:h2:mem:test" + DATABASES.incrementAndGet() + ";DB_CLOSE_DELAY=-1");
+		dataSource.setURL(newH2Url());
 		return dataSource;
+	}
+
+	/**
+	 * The JDBC URL of a new, empty H2 database in memory.
+	 */
+	public static String newH2Url() {
+		return "jdbc:h2:mem:test" + DATABASES.incrementAndGet() + ";DB_CLOSE_DELAY=-1";
 	}
 
 	/**

@@ -70,13 +70,15 @@ class RedissonLeaseCoordinatorTests {
 
 	@Test
 	void case56WhenClientHasItsOwnCodecThenKeysAndValuesArePlainText() {
-		long token = CoordinatorInvariants.grant(this.coordinator, this.resource, "me");
-		String key = "fencing:1:{" + this.resource.getKey() + "}:";
-		assertThat(redis.console().send("GET " + key + "lease")).isEqualTo(token + ":me");
-		assertThat(redis.console().send("GET " + key + "token")).isEqualTo(Long.toString(token));
 		RedissonClientHolder serializing = RedissonClientHolder.owning(() -> redis.newClient(new SerializationCodec()));
 		try {
 			LeaseCoordinator other = new RedissonLeaseCoordinator(serializing, RedissonCoordinatorSettings.defaults());
+			// connected before the lease begins to run
+			other.lift(this.resource, 1, TIMEOUT);
+			long token = CoordinatorInvariants.grant(this.coordinator, this.resource, "me");
+			String key = "fencing:1:{" + this.resource.getKey() + "}:";
+			assertThat(redis.console().send("GET " + key + "lease")).isEqualTo(token + ":me");
+			assertThat(redis.console().send("GET " + key + "token")).isEqualTo(Long.toString(token));
 			assertThat(CoordinatorInvariants.answer(other, this.resource, "me")).isEqualTo(new Granted(token));
 		}
 		finally {

@@ -1,0 +1,33 @@
+package io.fencing.adversarial;
+
+import java.time.Duration;
+
+/**
+ * The system properties that say how long a run takes and what it decides.
+ */
+final class FaultsProperties {
+
+	private FaultsProperties() {
+	}
+
+	/**
+	 * How long to run: {@code fencing.faults.seconds}, 60 by default, with
+	 * {@code -Dfencing.faults}.
+	 * @param shortForm how long without it
+	 * @return the time
+	 */
+	static Duration time(Duration shortForm) {
+		return (System.getProperty("fencing.faults") != null)
+				? Duration.ofSeconds(Long.getLong("fencing.faults.seconds", 60)) : shortForm;
+	}
+
+	/**
+	 * What the decisions of a run follow from: {@code fencing.faults.seed}, drawn anew by
+	 * default.
+	 * @return the seed
+	 */
+	static long seed() {
+		return Long.getLong("fencing.faults.seed", System.nanoTime());
+	}
+
+}
