@@ -23,6 +23,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
+import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -66,6 +67,8 @@ class TransactionShapesRunTests {
 	@AfterAll
 	static void disconnect() {
 		redis.shutdown();
+		// the level outlives the application that has set it
+		LoggingSystem.get(TransactionShapesRunTests.class.getClassLoader()).setLogLevel("io.fencing", null);
 	}
 
 	@Test
