@@ -57,6 +57,7 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	public FencingProperties {
 		Assert.hasText(namespace, "'fencing.namespace' must not be blank");
 		checkRetention("fencing.coordinator.retention", coordinator.retention(), lease.maxHold());
+		checkRetention("fencing.redis.retention", redis.retention(), lease.maxHold());
 	}
 
 	/**
@@ -85,23 +86,26 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	}
 
 	/**
+	 * What happens to writes outside of operations; what is only observed must not fail.
+	 * @return what happens to them
+	 */
+	UnfencedWrites effectiveUnfencedWrites() {
+		return switch (this.mode) {
+			case ENFORCE -> this.unfencedWrites;
+			case OBSERVE -> (this.unfencedWrites == UnfencedWrites.REJECT) ? UnfencedWrites.WARN : this.unfencedWrites;
+			case OFF -> UnfencedWrites.ALLOW;
+		};
+	}
+
+	/**
 	 * The Redis fence.
 	 *
-	 * @param factories names of the RedisConnectionFactory beans to fence; reserved, not
-	 * available in this version
-	 * @param retention how long guards are remembered; reserved, not available in this
-	 * version
+	 * @param factories names of the RedisConnectionFactory beans to fence; by default all
+	 * of them, an empty list fences none
+	 * @param retention how long a guard is remembered after the last operation that has
+	 * claimed it
 	 */
-	public record Redis(@Nullable List<String> factories, @Nullable Duration retention) {
-
-		/**
-		 * Refuse what is not available.
-		 */
-		public Redis {
-			reserve("fencing.redis.factories", factories);
-			reserve("fencing.redis.retention", retention);
-		}
-
+	public record Redis(@Nullable List<String> factories, @DefaultValue("7d") Duration retention) {
 	}
 
 	/**

@@ -94,12 +94,7 @@ final class JdbcFenceFactory {
 	 * @return what happens to them
 	 */
 	UnfencedWrites getUnfencedWrites() {
-		UnfencedWrites configured = this.properties.unfencedWrites();
-		return switch (this.properties.mode()) {
-			case ENFORCE -> configured;
-			case OBSERVE -> (configured == UnfencedWrites.REJECT) ? UnfencedWrites.WARN : configured;
-			case OFF -> UnfencedWrites.ALLOW;
-		};
+		return this.properties.effectiveUnfencedWrites();
 	}
 
 	private static TableName table(String name) {

@@ -12,7 +12,9 @@ import java.util.stream.Stream;
 
 import io.fencing.FencedOperationRequest;
 import io.fencing.FencedResource;
+import io.fencing.FencingException;
 import io.fencing.FencingListeners;
+import io.fencing.RejectionReason;
 import io.fencing.StaleTokenException;
 import io.fencing.context.OperationContext;
 import io.fencing.context.OperationContext.Scope;
@@ -125,7 +127,8 @@ public final class OperationEntry {
 
 	private RunningOperation open(OperationContext context, List<Lease> acquired, List<CallerTransaction> callers) {
 		Scope scope = context.open();
-		RunningOperation running = new RunningOperation(context, () -> end(context, acquired, scope));
+		RunningOperation running = new RunningOperation(context, () -> end(context, acquired, scope),
+				(refusal) -> examine(refusal, context));
 		if (callers.isEmpty()) {
 			return running;
 		}
@@ -144,6 +147,12 @@ public final class OperationEntry {
 			}
 		}));
 		return RunningOperation.within(context);
+	}
+
+	// a storage that is claimed by the first command refuses only in the body
+	private FencingException examine(FencingException refusal, OperationContext context) {
+		return (refusal instanceof StaleTokenException stale && stale.getReason() != RejectionReason.MISSING)
+				? this.regressions.examine(stale, context) : refusal;
 	}
 
 	private @Nullable RuntimeException end(OperationContext context, List<Lease> acquired, Scope scope) {

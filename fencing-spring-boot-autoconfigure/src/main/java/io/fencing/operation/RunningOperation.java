@@ -2,6 +2,7 @@ package io.fencing.operation;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import io.fencing.FencedOperations.FencedBody;
 import io.fencing.FencingException;
@@ -19,6 +20,8 @@ final class RunningOperation {
 
 	private final Supplier<@Nullable RuntimeException> end;
 
+	private final UnaryOperator<FencingException> examiner;
+
 	private final AtomicBoolean ended = new AtomicBoolean();
 
 	/**
@@ -28,8 +31,22 @@ final class RunningOperation {
 	 * most once
 	 */
 	RunningOperation(OperationContext context, Supplier<@Nullable RuntimeException> end) {
+		this(context, end, UnaryOperator.identity());
+	}
+
+	/**
+	 * Create a running operation.
+	 * @param context its context, open on this thread
+	 * @param end gives back what it holds and answers with what went wrong; called at
+	 * most once
+	 * @param examiner looks closer at the refusal that it ends with, while it still holds
+	 * its leases
+	 */
+	RunningOperation(OperationContext context, Supplier<@Nullable RuntimeException> end,
+			UnaryOperator<FencingException> examiner) {
 		this.context = context;
 		this.end = end;
+		this.examiner = examiner;
 	}
 
 	/**
@@ -49,12 +66,13 @@ final class RunningOperation {
 			throwRefusal();
 		}
 		catch (Throwable ex) {
-			FencingException refusal = this.context.getRefusal();
+			FencingException recorded = this.context.getRefusal();
+			FencingException refusal = (recorded != null) ? this.examiner.apply(recorded) : null;
 			if (refusal == null || refusal == ex) {
 				endBy(ex);
 				throw ex;
 			}
-			if (!isCausedBy(ex, refusal)) {
+			if (!isCausedBy(ex, recorded)) {
 				refusal.addSuppressed(ex);
 			}
 			endBy(refusal);
@@ -86,7 +104,7 @@ final class RunningOperation {
 		return this.ended.compareAndSet(false, true) ? this.end.get() : null;
 	}
 
-	private static boolean isCausedBy(Throwable thrown, Throwable cause) {
+	private static boolean isCausedBy(Throwable thrown, @Nullable Throwable cause) {
 		for (Throwable next = thrown; next != null; next = next.getCause()) {
 			if (next == cause) {
 				return true;

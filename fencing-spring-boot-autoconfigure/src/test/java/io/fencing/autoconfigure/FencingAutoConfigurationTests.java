@@ -180,7 +180,7 @@ class FencingAutoConfigurationTests {
 
 	@Test
 	void whenReservedPropertyIsSetThenStartFailsNamingWhatIsMissing() {
-		for (String property : new String[] { "fencing.redis.retention=7d", "fencing.journal.table=journal",
+		for (String property : new String[] { "fencing.journal.retention=7d", "fencing.journal.table=journal",
 				"fencing.coordinator.fair=true" }) {
 			this.runner.withPropertyValues(property)
 				.run((context) -> assertThat(context).as(property)

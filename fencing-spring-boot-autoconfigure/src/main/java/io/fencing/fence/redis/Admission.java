@@ -1,0 +1,194 @@
+package io.fencing.fence.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.fencing.FencingException;
+import io.fencing.FencingToken;
+import io.fencing.HeldResource;
+import io.fencing.RejectionReason;
+import io.fencing.StaleTokenException;
+import io.fencing.context.OperationContext;
+import io.fencing.fence.redis.Admitted.Guard;
+import io.lettuce.core.protocol.CommandArgs;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one command must show at the guards of everything that its operation holds, and
+ * what it was answered. A guard that has not yet been seen to show the operation's token
+ * is claimed; one that has must show it, and is never raised again. Thread-safe.
+ */
+final class Admission {
+
+	/**
+	 * Where there are no slots.
+	 */
+	static final int NO_SLOT = -1;
+
+	private static final String REFUSED = "FENCED ";
+
+	private final RedisFence fence;
+
+	private final OperationContext context;
+
+	private final List<HeldResource> held;
+
+	private final List<Guard> guards;
+
+	private final Admitted admitted;
+
+	private final int slot;
+
+	private final boolean claiming;
+
+	private boolean claimedBefore;
+
+	private final long started = System.nanoTime();
+
+	Admission(RedisFence fence, OperationContext context, List<HeldResource> held, Admitted admitted, int database,
+			int slot) {
+		this.fence = fence;
+		this.context = context;
+		this.held = held;
+		this.admitted = admitted;
+		this.slot = slot;
+		this.guards = new ArrayList<>(held.size());
+		for (HeldResource one : held) {
+			this.guards.add(new Guard(one.getResource().getKey(), one.getToken(), database, slot));
+		}
+		this.claiming = !this.guards.stream().allMatch(admitted::contains);
+	}
+
+	/**
+	 * Whether all guards are known to have shown the token.
+	 * @return whether a read needs no check
+	 */
+	boolean isGranted() {
+		return !this.claiming;
+	}
+
+	OperationContext getContext() {
+		return this.context;
+	}
+
+	/**
+	 * How many guards there are.
+	 * @return the number
+	 */
+	int count() {
+		return this.held.size();
+	}
+
+	/**
+	 * The guards.
+	 * @return their keys, in the order of resources
+	 */
+	List<byte[]> keys() {
+		GuardKeys keys = this.fence.getKeys();
+		List<byte[]> guardKeys = new ArrayList<>(this.held.size());
+		for (HeldResource one : this.held) {
+			guardKeys
+				.add((this.slot != NO_SLOT) ? keys.guard(one.getResource(), this.slot) : keys.guard(one.getResource()));
+		}
+		return guardKeys;
+	}
+
+	/**
+	 * The same guards were claimed on the same connection just before, and nothing can
+	 * overtake that.
+	 */
+	void follow() {
+		this.claimedBefore = true;
+	}
+
+	List<Guard> getGuards() {
+		return this.guards;
+	}
+
+	/**
+	 * Whether there is one guard, which must show the token already.
+	 * @return whether the short form of the check will do
+	 */
+	boolean isShort() {
+		return this.held.size() == 1 && (this.claimedBefore || !this.claiming);
+	}
+
+	/**
+	 * Add what {@code equal.lua} expects at the end of the arguments.
+	 * @param args the arguments
+	 */
+	void addTokenTo(CommandArgs<?, ?> args) {
+		args.add(text(this.held.get(0).getToken()));
+	}
+
+	private static byte[] text(FencingToken token) {
+		return (token.value() + ":" + token.owner()).getBytes(StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * Add what {@code check.lua} expects at the end of the arguments.
+	 * @param args the arguments
+	 */
+	void addTo(CommandArgs<?, ?> args) {
+		for (int i = 0; i < this.held.size(); i++) {
+			boolean equal = this.claimedBefore || this.admitted.contains(this.guards.get(i));
+			args.add(text(this.held.get(i).getToken())).add(equal ? "equal" : "claim");
+		}
+		args.add(this.fence.getRetention().toMillis());
+		args.add(this.held.size());
+	}
+
+	/**
+	 * All guards have shown the token.
+	 */
+	void grant() {
+		if (this.claiming) {
+			boolean news = false;
+			for (Guard guard : this.guards) {
+				news |= this.admitted.add(guard);
+			}
+			if (news) {
+				this.fence.admitted(this.context, Duration.ofNanos(System.nanoTime() - this.started));
+			}
+		}
+	}
+
+	/**
+	 * Record the refusal that an error of the script stands for.
+	 * @param error the error
+	 * @return the refusal, {@code null} if the error is another one
+	 */
+	@Nullable FencingException refusal(@Nullable String error) {
+		if (error == null || !error.startsWith(REFUSED)) {
+			return null;
+		}
+		// FENCED reason index [shown], where shown is token:owner or a time
+		String[] words = error.split(" ", 4);
+		HeldResource one = this.held.get(Integer.parseInt(words[2]) - 1);
+		FencingException known = this.context.getRefusal();
+		if (known instanceof StaleTokenException && known.concerns(one.getResource())) {
+			return known;
+		}
+		Long shown = (words.length > 3) ? token(words[3]) : null;
+		RejectionReason reason = reason(words[1], one, shown);
+		this.fence.rejected(this.context, reason);
+		return this.context
+			.refuse(new StaleTokenException(this.context.getOperation(), one, this.fence.getStorage(), reason, shown));
+	}
+
+	private static @Nullable Long token(String shown) {
+		String digits = shown.split(":", 2)[0];
+		return digits.matches("[0-9]{1,18}") ? Long.valueOf(digits) : null;
+	}
+
+	private static RejectionReason reason(String word, HeldResource held, @Nullable Long shown) {
+		if (word.equals("EXPIRED")) {
+			return RejectionReason.EXPIRED;
+		}
+		boolean behind = word.equals("OTHER") && (shown == null || shown < held.getToken().value());
+		return behind ? RejectionReason.MISSING : RejectionReason.STALE;
+	}
+
+}

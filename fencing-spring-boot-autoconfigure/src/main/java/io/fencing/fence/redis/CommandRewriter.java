@@ -1,0 +1,115 @@
+package io.fencing.fence.redis;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+import io.lettuce.core.codec.RedisCodec;
+import io.lettuce.core.protocol.CommandArgs;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the arguments of a script out of those of a command: the keys first, the guards
+ * after them, then the arguments, and what {@code check.lua} expects at the end.
+ * Thread-safe.
+ *
+ * @param <K> the type of keys
+ * @param <V> the type of values
+ */
+final class CommandRewriter<K, V> {
+
+	private final RedisCodec<K, V> codec;
+
+	private final boolean resp3;
+
+	/**
+	 * Create a rewriter.
+	 * @param codec encodes keys
+	 * @param resp3 whether the driver speaks RESP3
+	 */
+	CommandRewriter(RedisCodec<K, V> codec, boolean resp3) {
+		this.codec = codec;
+		this.resp3 = resp3;
+	}
+
+	/**
+	 * The script that a command travels in.
+	 * @param name the name of the command
+	 * @param args its arguments
+	 * @param admission what it must show
+	 * @return the script
+	 */
+	FenceScript scriptFor(String name, @Nullable CommandArgs<K, V> args, Admission admission) {
+		if (args != null && LargeCommands.isLarge(args.count())) {
+			return FenceScript.LARGE;
+		}
+		return (admission.isShort() && !needsCare(name)) ? FenceScript.EQUAL : FenceScript.COMMAND;
+	}
+
+	// its reply is not the same in Lua
+	private boolean needsCare(String name) {
+		return name.startsWith("INCR") || name.startsWith("DECR") || name.equals("HINCRBY") || isRead3(name);
+	}
+
+	// Lettuce reads several messages of a stream only in the form that its protocol has;
+	// for all else that of RESP2 is exact, while maps and nulls of RESP3 suffer in Lua
+	private boolean isRead3(String name) {
+		return this.resp3 && name.startsWith("XREAD");
+	}
+
+	/**
+	 * Make the arguments of the script of a command.
+	 * @param script the script
+	 * @param name the name of the command
+	 * @param args its arguments
+	 * @param admission what it must show
+	 * @return what comes after the script
+	 */
+	CommandArgs<K, V> command(FenceScript script, String name, @Nullable CommandArgs<K, V> args, Admission admission) {
+		CommandArgs<K, V> tail = new CommandArgs<>(this.codec).add(admission.count());
+		admission.keys().forEach((key) -> addKey(tail, key));
+		if (script != FenceScript.EQUAL) {
+			tail.add(isRead3(name) ? "resp3" : LargeCommands.shape(name));
+		}
+		tail.add(name);
+		if (args != null) {
+			tail.addAll(args);
+		}
+		if (script == FenceScript.EQUAL) {
+			admission.addTokenTo(tail);
+		}
+		else {
+			admission.addTo(tail);
+		}
+		return tail;
+	}
+
+	/**
+	 * Make the arguments of a user's script.
+	 * @param arguments those of EVAL or EVALSHA: the script, the number of keys, the
+	 * keys, the arguments
+	 * @param admission what it must show
+	 * @return what comes after the script
+	 */
+	CommandArgs<K, V> script(List<byte[]> arguments, Admission admission) {
+		int keys = numberOfKeys(arguments);
+		CommandArgs<K, V> tail = new CommandArgs<>(this.codec).add(keys + admission.count());
+		arguments.subList(2, 2 + keys).forEach((key) -> addKey(tail, key));
+		admission.keys().forEach((key) -> addKey(tail, key));
+		arguments.subList(2 + keys, arguments.size()).forEach(tail::add);
+		admission.addTo(tail);
+		return tail;
+	}
+
+	private static int numberOfKeys(List<byte[]> arguments) {
+		int keys = (arguments.size() > 1) ? Integer.parseInt(new String(arguments.get(1), StandardCharsets.US_ASCII))
+				: 0;
+		return Math.max(0, Math.min(keys, arguments.size() - 2));
+	}
+
+	// as a key, so that a cluster finds the node by it
+	private void addKey(CommandArgs<K, V> args, byte[] key) {
+		args.addKey(this.codec.decodeKey(ByteBuffer.wrap(key)));
+	}
+
+}
