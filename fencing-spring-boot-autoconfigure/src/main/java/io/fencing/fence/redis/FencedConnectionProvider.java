@@ -58,21 +58,15 @@ final class FencedConnectionProvider implements InvocationHandler {
 	}
 
 	private static Object within(Object connection, @Nullable OperationContext context) {
-		if (context != null && connection instanceof FencedConnection<?, ?> single) {
-			return single.within(context);
-		}
-		return (context != null && connection instanceof FencedClusterConnection<?, ?> cluster)
-				? cluster.within(context) : connection;
+		return (context != null && connection instanceof FencedStatefulConnection<?, ?, ?> fenced)
+				? fenced.within(context) : connection;
 	}
 
 	private static Object @Nullable [] unwrapped(Method method, Object @Nullable [] args) {
 		if (!method.getName().startsWith("release") || args == null || args.length != 1) {
 			return args;
 		}
-		if (args[0] instanceof FencedConnection<?, ?> single) {
-			return new Object[] { single.getDelegate() };
-		}
-		return (args[0] instanceof FencedClusterConnection<?, ?> cluster) ? new Object[] { cluster.getDelegate() }
+		return (args[0] instanceof FencedStatefulConnection<?, ?, ?> fenced) ? new Object[] { fenced.getDelegate() }
 				: args;
 	}
 

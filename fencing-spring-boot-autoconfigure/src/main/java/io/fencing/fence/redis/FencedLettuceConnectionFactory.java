@@ -97,15 +97,9 @@ class FencedLettuceConnectionFactory extends LettuceConnectionFactory {
 	protected @Nullable StatefulConnection<ByteBuffer, ByteBuffer> getSharedReactiveConnection() {
 		StatefulConnection<ByteBuffer, ByteBuffer> shared = super.getSharedReactiveConnection();
 		OperationContext context = OperationContext.getEnforced();
-		if (context == null) {
-			return shared;
-		}
 		// its commands may come from any thread
-		if (shared instanceof FencedConnection<ByteBuffer, ByteBuffer> single) {
-			return single.within(context);
-		}
-		return (shared instanceof FencedClusterConnection<ByteBuffer, ByteBuffer> cluster) ? cluster.within(context)
-				: shared;
+		return (context != null && shared instanceof FencedStatefulConnection<ByteBuffer, ByteBuffer, ?> fenced)
+				? fenced.within(context) : shared;
 	}
 
 }
