@@ -146,6 +146,21 @@ class RedisFenceTests {
 	}
 
 	@Test
+	void rule3WhenOneGuardOfSeveralIsDeletedThenStaleAndNeverRaisedAgain() throws Exception {
+		Held held = next();
+		Held other = FencedRedis.next(this.key + ":other");
+		OperationContext context = FencedRedis.operation(held, other);
+		FencedRedis.in(context, this::get);
+		this.redis.plain().delete(this.redis.guard(other));
+		assertThat(stale(() -> FencedRedis.in(context, () -> {
+			set("again");
+			return true;
+		})).getReason()).isEqualTo(RejectionReason.MISSING);
+		assertThat(stored()).isNull();
+		assertThat(this.redis.plain().hasKey(this.redis.guard(other))).isFalse();
+	}
+
+	@Test
 	void whenTokenIsOlderThanRetentionThenExpired() {
 		Held old = FencedRedis.of(this.key, (System.currentTimeMillis() - 8 * 86_400_000L) * 1000);
 		assertThat(stale(() -> FencedRedis.in(FencedRedis.operation(old), this::get)).getReason())
