@@ -7,7 +7,9 @@ import java.net.ServerSocket;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
 
 import javax.sql.DataSource;
 
@@ -15,16 +17,23 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.h2.jdbcx.JdbcDataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import redis.embedded.RedisServer;
+import redis.embedded.core.ExecutableProvider;
+import redis.embedded.model.OsArchitecture;
 
 /**
  * Real servers for tests: one of each kind per JVM, started on first use on a free
- * loopback port, stopped when the JVM ends. {@code FENCING_TEST_REDIS_URL} and
- * {@code FENCING_TEST_POSTGRES_URL} (a JDBC URL with user and password) name running ones
- * instead.
+ * loopback port, stopped when the JVM ends. {@code FENCING_TEST_REDIS_URL},
+ * {@code FENCING_TEST_REDIS_7_URL} and {@code FENCING_TEST_POSTGRES_URL} (a JDBC URL with
+ * user and password) name running ones instead.
  */
 public final class TestServers {
 
 	private static final AtomicInteger DATABASES = new AtomicInteger();
+
+	private static final Map<OsArchitecture, String> REDIS_7 = Map.of(OsArchitecture.UNIX_x86_64,
+			"/redis-server-7.0.15-linux-amd64", OsArchitecture.UNIX_AARCH64, "/redis-server-7.0.15-linux-arm64",
+			OsArchitecture.MAC_OS_X_x86_64, "/redis-server-7.0.15-darwin-amd64", OsArchitecture.MAC_OS_X_ARM64,
+			"/redis-server-7.0.15-darwin-arm64");
 
 	private TestServers() {
 	}
@@ -38,11 +47,31 @@ public final class TestServers {
 	}
 
 	/**
+	 * The URL of a Redis 7 server, which knows functions.
+	 */
+	public static String redis7Url() {
+		String url = System.getenv("FENCING_TEST_REDIS_7_URL");
+		return (url != null) ? url : "redis://127.0.0.1:" + Redis7.PORT;
+	}
+
+	/**
 	 * A Redis server of the test's own, on the given port, not started.
 	 */
 	public static RedisServer newRedis(int port) {
+		return newRedis(port, ExecutableProvider.newJarResourceProvider());
+	}
+
+	/**
+	 * A Redis 7 server of the test's own, on the given port, not started.
+	 */
+	public static RedisServer newRedis7(int port) {
+		return newRedis(port, ExecutableProvider.newJarResourceProvider(REDIS_7));
+	}
+
+	private static RedisServer newRedis(int port, ExecutableProvider executable) {
 		try {
 			return RedisServer.newRedisServer()
+				.executableProvider(executable)
 				.port(port)
 				.bind("127.0.0.1")
 				.setting("save \"\"")
@@ -112,29 +141,35 @@ public final class TestServers {
 		return dataSource;
 	}
 
-	private static final class Redis {
-
-		static final int PORT = start();
-
-		private static int start() {
-			int port = freePort();
-			RedisServer server = newRedis(port);
+	private static int start(IntFunction<RedisServer> create) {
+		int port = freePort();
+		RedisServer server = create.apply(port);
+		try {
+			server.start();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		Runtime.getRuntime().addShutdownHook(new Thread(() -> {
 			try {
-				server.start();
+				server.stop();
 			}
 			catch (IOException ex) {
 				throw new UncheckedIOException(ex);
 			}
-			Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-				try {
-					server.stop();
-				}
-				catch (IOException ex) {
-					throw new UncheckedIOException(ex);
-				}
-			}));
-			return port;
-		}
+		}));
+		return port;
+	}
+
+	private static final class Redis {
+
+		static final int PORT = start(TestServers::newRedis);
+
+	}
+
+	private static final class Redis7 {
+
+		static final int PORT = start(TestServers::newRedis7);
 
 	}
 

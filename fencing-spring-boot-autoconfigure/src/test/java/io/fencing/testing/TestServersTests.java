@@ -1,11 +1,14 @@
 package io.fencing.testing;
 
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
 import java.sql.Connection;
+import java.util.Properties;
 
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
 import org.junit.jupiter.api.Test;
-import org.redisson.Redisson;
-import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,11 +26,23 @@ class TestServersTests {
 
 	@Test
 	void redisAnswers() {
-		Config config = new Config();
-		config.useSingleServer().setAddress(TestServers.redisUrl());
-		RedissonClient client = Redisson.create(config);
-		try {
-			assertThat(client.getKeys().count()).isNotNegative();
+		assertThat(versionOf(TestServers.redisUrl())).startsWith("6.2");
+	}
+
+	@Test
+	void redis7Answers() {
+		assertThat(versionOf(TestServers.redis7Url())).startsWith("7.");
+	}
+
+	private static String versionOf(String url) {
+		RedisClient client = RedisClient.create(url);
+		try (StatefulRedisConnection<String, String> connection = client.connect()) {
+			Properties info = new Properties();
+			info.load(new StringReader(connection.sync().info("server")));
+			return info.getProperty("redis_version");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 		finally {
 			client.shutdown();
