@@ -1,62 +1,38 @@
 package io.fencing.sample.lab;
 
 import java.math.BigDecimal;
-import java.util.Objects;
-
-import javax.sql.DataSource;
-
-import org.springframework.jdbc.core.JdbcOperations;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.transaction.support.TransactionOperations;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Balances by way of a given template, each access in a transaction of its own.
+ * The balances that the lab works on, in one storage, by way of the fence or not.
  */
-public final class LabAccounts {
-
-	private final PausingDataSource dataSource;
-
-	private final JdbcOperations jdbc;
-
-	private final TransactionOperations transactions;
-
-	LabAccounts(PausingDataSource dataSource, JdbcOperations jdbc, TransactionOperations transactions) {
-		this.dataSource = dataSource;
-		this.jdbc = jdbc;
-		this.transactions = transactions;
-	}
+public interface LabAccounts {
 
 	/**
-	 * Accounts behind a template and a transaction manager that are no beans, so that
-	 * nothing has decorated them.
-	 * @param target the data source
-	 * @return the accounts
+	 * Have the calling thread held up when it next sends something to the storage, after
+	 * all that its own JVM has checked.
+	 * @param pause what holds it up
 	 */
-	static LabAccounts undecorated(DataSource target) {
-		PausingDataSource dataSource = new PausingDataSource(target);
-		return new LabAccounts(dataSource, new JdbcTemplate(dataSource),
-				new TransactionTemplate(new DataSourceTransactionManager(dataSource)));
-	}
+	void pauseBeforeSending(Runnable pause);
 
-	void pauseNextTransaction(Runnable pause) {
-		this.dataSource.pauseNextConnection(pause);
-	}
+	/**
+	 * Open an account.
+	 * @param account the account
+	 * @param balance its first balance
+	 */
+	void open(String account, BigDecimal balance);
 
-	void open(String account, BigDecimal balance) {
-		this.transactions.executeWithoutResult(
-				(status) -> this.jdbc.update("INSERT INTO account (id, balance) VALUES (?, ?)", account, balance));
-	}
+	/**
+	 * Read a balance.
+	 * @param account the account
+	 * @return its balance
+	 */
+	BigDecimal read(String account);
 
-	BigDecimal read(String account) {
-		return Objects.requireNonNull(this.transactions.execute((status) -> this.jdbc
-			.queryForObject("SELECT balance FROM account WHERE id = ?", BigDecimal.class, account)));
-	}
-
-	void write(String account, BigDecimal balance) {
-		this.transactions.executeWithoutResult(
-				(status) -> this.jdbc.update("UPDATE account SET balance = ? WHERE id = ?", balance, account));
-	}
+	/**
+	 * Write a balance over the one that is there.
+	 * @param account the account
+	 * @param balance the balance
+	 */
+	void write(String account, BigDecimal balance);
 
 }

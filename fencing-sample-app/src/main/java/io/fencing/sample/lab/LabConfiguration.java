@@ -1,38 +1,53 @@
 package io.fencing.sample.lab;
 
 import java.sql.SQLException;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
 import io.fencing.sample.servers.ConditionalOnOwnServers;
+import io.lettuce.core.AbstractRedisClient;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The lab. It tampers with the data source, so it exists only on servers that belong to
- * this application and end with it.
+ * The lab. It tampers with the data source and the Redis client, so it exists only on
+ * servers that belong to this application and end with it.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnOwnServers
 class LabConfiguration {
 
 	@Bean
-	static BeanPostProcessor pausingDataSourcePostProcessor() {
+	static PausingCommands pausingCommands() {
+		return new PausingCommands();
+	}
+
+	@Bean
+	static BeanPostProcessor labPostProcessor(PausingCommands commands) {
 		return new BeanPostProcessor() {
 
 			@Override
 			public Object postProcessAfterInitialization(Object bean, String beanName) {
+				if (bean instanceof LettuceConnectionFactory factory) {
+					listen(factory, commands);
+				}
 				return (bean instanceof DataSource dataSource) ? new PausingDataSource(dataSource) : bean;
 			}
 
 		};
+	}
+
+	private static void listen(LettuceConnectionFactory factory, PausingCommands commands) {
+		((AbstractRedisClient) factory.getRequiredNativeClient()).addListener(commands);
 	}
 
 	@Bean
@@ -41,13 +56,26 @@ class LabConfiguration {
 	}
 
 	@Bean
-	StaleWriteLab staleWriteLab(LabWorker worker, DataSource dataSource, JdbcTemplate jdbc,
-			PlatformTransactionManager transactionManager, JdbcConnectionDetails details) throws SQLException {
-		LabAccounts fenced = new LabAccounts(dataSource.unwrap(PausingDataSource.class), jdbc,
+	LabStorage postgresql(DataSource dataSource, JdbcTemplate jdbc, PlatformTransactionManager transactionManager,
+			JdbcConnectionDetails details) throws SQLException {
+		JdbcAccounts fenced = new JdbcAccounts(dataSource.unwrap(PausingDataSource.class), jdbc,
 				new TransactionTemplate(transactionManager));
 		DataSource raw = new DriverManagerDataSource(details.getJdbcUrl(), details.getUsername(),
 				details.getPassword());
-		return new StaleWriteLab(worker, fenced, LabAccounts.undecorated(raw));
+		return new LabStorage(fenced, JdbcAccounts.undecorated(raw));
+	}
+
+	@Bean
+	LabStorage redis(LettuceConnectionFactory factory, PausingCommands commands) {
+		LettuceConnectionFactory raw = new LettuceConnectionFactory(factory.getStandaloneConfiguration());
+		raw.afterPropertiesSet();
+		listen(raw, commands);
+		return new LabStorage(new RedisAccounts(commands, factory), new RedisAccounts(commands, raw), raw::destroy);
+	}
+
+	@Bean
+	StaleWriteLab staleWriteLab(LabWorker worker, Map<String, LabStorage> storages) {
+		return new StaleWriteLab(worker, storages);
 	}
 
 }

@@ -24,14 +24,17 @@ class LabController {
 	}
 
 	@PostMapping("/stale-write")
-	LabReport staleWrite(@RequestParam boolean fencing, @RequestParam(defaultValue = "short") String pause)
-			throws InterruptedException {
-		return this.lab.run(fencing, pausePoint(pause));
+	LabReport staleWrite(@RequestParam boolean fencing, @RequestParam(defaultValue = "short") String pause,
+			@RequestParam(defaultValue = "postgresql") String storage) throws InterruptedException {
+		if (!this.lab.getStorages().contains(storage)) {
+			throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "A storage is one of " + this.lab.getStorages());
+		}
+		return this.lab.run(storage, fencing, pausePoint(pause));
 	}
 
 	private static PausePoint pausePoint(String pause) {
 		return switch (pause) {
-			case "short" -> PausePoint.BEFORE_DATABASE;
+			case "short" -> PausePoint.BEFORE_STORAGE;
 			case "long" -> PausePoint.BEFORE_LOCAL_CHECK;
 			default -> throw new ResponseStatusException(HttpStatus.BAD_REQUEST, "A pause is 'short' or 'long'");
 		};

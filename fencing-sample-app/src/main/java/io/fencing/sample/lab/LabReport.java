@@ -7,6 +7,7 @@ import java.util.List;
  * What one run of the lab has shown. Everything in it was observed.
  *
  * @param fencing whether the workers wrote by way of the fence
+ * @param storage where the account is kept
  * @param account the account, new for each run
  * @param timeline what happened, in order
  * @param a the worker that was held up
@@ -16,6 +17,7 @@ import java.util.List;
  * @param finalBalance the balance after, read on a separate raw connection
  * @param updateLost whether the two differ: an acknowledged deposit is gone
  */
-record LabReport(boolean fencing, String account, List<Timeline.Entry> timeline, WorkerReport a, WorkerReport b,
-		BigDecimal initialBalance, BigDecimal expectedBalance, BigDecimal finalBalance, boolean updateLost) {
+record LabReport(boolean fencing, String storage, String account, List<Timeline.Entry> timeline, WorkerReport a,
+		WorkerReport b, BigDecimal initialBalance, BigDecimal expectedBalance, BigDecimal finalBalance,
+		boolean updateLost) {
 }

@@ -5,8 +5,8 @@ import java.math.BigDecimal;
 import io.fencing.FencedOperation;
 
 /**
- * The operation of the lab, written as such operations are: it reads in one transaction,
- * asks somebody remote, and writes in a second transaction.
+ * The operation of the lab, written as such operations are: it reads, asks somebody
+ * remote, and writes; in a database, each in a transaction of its own.
  */
 public class LabWorker {
 

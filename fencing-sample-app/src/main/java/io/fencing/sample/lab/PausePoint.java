@@ -1,7 +1,7 @@
 package io.fencing.sample.lab;
 
 /**
- * Where a worker is held up, after its remote call and before its second transaction.
+ * Where a worker is held up, after its remote call and before it writes.
  */
 enum PausePoint {
 
@@ -25,12 +25,12 @@ enum PausePoint {
 	},
 
 	/**
-	 * After that look, before anything of the transaction reaches the database.
+	 * After that look, before anything of the write reaches the storage.
 	 */
-	BEFORE_DATABASE {
+	BEFORE_STORAGE {
 		@Override
 		void arrange(LabAccounts accounts, Runnable pause) {
-			accounts.pauseNextTransaction(pause);
+			accounts.pauseBeforeSending(pause);
 		}
 	};
 

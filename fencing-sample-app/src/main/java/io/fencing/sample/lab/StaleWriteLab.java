@@ -2,6 +2,9 @@ package io.fencing.sample.lab;
 
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -25,31 +28,34 @@ class StaleWriteLab {
 
 	private final LabWorker worker;
 
-	private final LabAccounts fenced;
+	private final Map<String, LabStorage> storages;
 
-	private final LabAccounts undecorated;
-
-	StaleWriteLab(LabWorker worker, LabAccounts fenced, LabAccounts undecorated) {
+	StaleWriteLab(LabWorker worker, Map<String, LabStorage> storages) {
 		this.worker = worker;
-		this.fenced = fenced;
-		this.undecorated = undecorated;
+		this.storages = storages;
+	}
+
+	Set<String> getStorages() {
+		return this.storages.keySet();
 	}
 
 	/**
 	 * Run it, on a new account.
-	 * @param fencing whether the workers write by way of the application's decorated
-	 * template, or by an undecorated one; they have leases either way
+	 * @param storage where the account is kept, one of {@link #getStorages()}
+	 * @param fencing whether the workers write by way of what the application decorates,
+	 * or of something undecorated; they have leases either way
 	 * @param pausePoint where A is held up
 	 * @return what was seen
 	 * @throws InterruptedException if the thread is interrupted
 	 */
-	LabReport run(boolean fencing, PausePoint pausePoint) throws InterruptedException {
+	LabReport run(String storage, boolean fencing, PausePoint pausePoint) throws InterruptedException {
 		String account = "lab-" + UUID.randomUUID();
-		this.undecorated.open(account, INITIAL);
+		LabStorage kept = Objects.requireNonNull(this.storages.get(storage));
+		kept.undecorated().open(account, INITIAL);
 		Timeline timeline = new Timeline();
 		LabDeposit depositA = new LabDeposit("A", account, AMOUNT_A, pausePoint, timeline);
 		LabDeposit depositB = new LabDeposit("B", account, AMOUNT_B, PausePoint.NONE, timeline);
-		LabAccounts accounts = fencing ? this.fenced : this.undecorated;
+		LabAccounts accounts = kept.way(fencing);
 
 		FutureTask<WorkerReport> a = start(depositA, accounts);
 		WorkerReport reportB;
@@ -65,9 +71,9 @@ class StaleWriteLab {
 		BigDecimal expected = Stream.of(reportA, reportB)
 			.map(WorkerReport::acknowledged)
 			.reduce(INITIAL, BigDecimal::add);
-		BigDecimal found = this.undecorated.read(account);
-		return new LabReport(fencing, account, timeline.getEntries(), reportA, reportB, INITIAL, expected, found,
-				found.compareTo(expected) != 0);
+		BigDecimal found = kept.undecorated().read(account);
+		return new LabReport(fencing, storage, account, timeline.getEntries(), reportA, reportB, INITIAL, expected,
+				found, found.compareTo(expected) != 0);
 	}
 
 	private FutureTask<WorkerReport> start(LabDeposit deposit, LabAccounts accounts) {

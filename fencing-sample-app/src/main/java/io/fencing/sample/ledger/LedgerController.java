@@ -19,23 +19,30 @@ class LedgerController {
 
 	private final Ledger ledger;
 
-	LedgerController(Ledger ledger) {
+	private final BalanceCache balances;
+
+	LedgerController(Ledger ledger, BalanceCache balances) {
 		this.ledger = ledger;
+		this.balances = balances;
 	}
 
 	@GetMapping("/accounts/{id}")
 	Account account(@PathVariable String id) {
-		return new Account(id, this.ledger.balance(id));
+		return new Account(id, this.balances.get(id));
 	}
 
 	@PostMapping("/accounts/{id}/deposits")
 	Receipt deposit(@PathVariable String id, @RequestBody Movement movement) {
-		return this.ledger.deposit(MovementRules.account(id), MovementRules.amount(movement.amount()));
+		Receipt receipt = this.ledger.deposit(MovementRules.account(id), MovementRules.amount(movement.amount()));
+		this.balances.update(id);
+		return receipt;
 	}
 
 	@PostMapping("/accounts/{id}/withdrawals")
 	Receipt withdraw(@PathVariable String id, @RequestBody Movement movement) {
-		return this.ledger.withdraw(MovementRules.account(id), MovementRules.amount(movement.amount()));
+		Receipt receipt = this.ledger.withdraw(MovementRules.account(id), MovementRules.amount(movement.amount()));
+		this.balances.update(id);
+		return receipt;
 	}
 
 	@PostMapping("/transfers")
@@ -45,7 +52,9 @@ class LedgerController {
 		if (from.equals(to)) {
 			throw new RefusedMovementException(Reason.SAME_ACCOUNT, "A transfer needs two different accounts");
 		}
-		return this.ledger.transfer(from, to, MovementRules.amount(transfer.amount()));
+		TransferReceipt receipt = this.ledger.transfer(from, to, MovementRules.amount(transfer.amount()));
+		this.balances.update(from, to);
+		return receipt;
 	}
 
 	/**

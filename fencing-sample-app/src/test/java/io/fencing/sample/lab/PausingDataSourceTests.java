@@ -28,11 +28,11 @@ class PausingDataSourceTests {
 
 	@Test
 	void whenPausedThenOnceAndBeforeAnythingIsSent() {
-		LabAccounts accounts = LabAccounts.undecorated(this.dataSource);
-		LabAccounts others = LabAccounts.undecorated(this.dataSource);
+		LabAccounts accounts = JdbcAccounts.undecorated(this.dataSource);
+		LabAccounts others = JdbcAccounts.undecorated(this.dataSource);
 		accounts.open(this.account, BigDecimal.ONE);
 		List<BigDecimal> seen = new ArrayList<>();
-		accounts.pauseNextTransaction(() -> {
+		accounts.pauseBeforeSending(() -> {
 			seen.add(others.read(this.account));
 			others.write(this.account, BigDecimal.TEN);
 		});
@@ -44,10 +44,10 @@ class PausingDataSourceTests {
 
 	@Test
 	void whenPausedThenOtherThreadsAreNot() {
-		LabAccounts accounts = LabAccounts.undecorated(this.dataSource);
+		LabAccounts accounts = JdbcAccounts.undecorated(this.dataSource);
 		accounts.open(this.account, BigDecimal.ONE);
 		List<String> pauses = new ArrayList<>();
-		accounts.pauseNextTransaction(() -> pauses.add("paused"));
+		accounts.pauseBeforeSending(() -> pauses.add("paused"));
 		assertThat(CompletableFuture.supplyAsync(() -> accounts.read(this.account)).join()).isEqualTo("1.00");
 		assertThat(pauses).isEmpty();
 		accounts.read(this.account);

@@ -4,6 +4,8 @@ import io.fencing.sample.Http;
 import io.fencing.sample.SampleTest;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.web.server.LocalServerPort;
 
@@ -26,11 +28,13 @@ class StaleWriteLabTests {
 		this.http = new Http(this.port);
 	}
 
-	@Test
-	void whenFencedThenStaleWriteIsRefusedByDatabaseAndNothingIsLost() {
-		LabReport report = run("on", "short");
+	@ParameterizedTest
+	@ValueSource(strings = { "postgresql", "redis" })
+	void whenFencedThenStaleWriteIsRefusedByStorageAndNothingIsLost(String storage) {
+		LabReport report = run(storage, "on", "short");
+		assertThat(report.storage()).isEqualTo(storage);
 		assertThat(report.a().outcome()).isEqualTo("refused");
-		assertThat(report.a().refusedBy()).isEqualTo("postgresql");
+		assertThat(report.a().refusedBy()).isEqualTo(storage);
 		assertThat(report.a().error()).isEqualTo("StaleTokenException");
 		assertThat(report.b().outcome()).isEqualTo("acknowledged");
 		assertThat(report.b().refusedBy()).isNull();
@@ -47,9 +51,10 @@ class StaleWriteLabTests {
 		assertThat(report.b().token()).isGreaterThan(report.a().token());
 	}
 
-	@Test
-	void whenFencedAndPausedBeforeLocalCheckThenRefusedLocallyAsLost() {
-		LabReport report = run("on", "long");
+	@ParameterizedTest
+	@ValueSource(strings = { "postgresql", "redis" })
+	void whenFencedAndPausedBeforeLocalCheckThenRefusedLocallyAsLost(String storage) {
+		LabReport report = run(storage, "on", "long");
 		assertThat(report.a().outcome()).isEqualTo("refused");
 		assertThat(report.a().refusedBy()).isEqualTo("local");
 		assertThat(report.a().error()).isEqualTo("LeaseLostException");
@@ -58,10 +63,11 @@ class StaleWriteLabTests {
 		assertThat(report.updateLost()).isFalse();
 	}
 
-	@Test
-	void whenNotFencedThenUpdateOfNewerWorkerIsLost() {
+	@ParameterizedTest
+	@ValueSource(strings = { "postgresql", "redis" })
+	void whenNotFencedThenUpdateOfNewerWorkerIsLost(String storage) {
 		for (String pause : new String[] { "short", "long" }) {
-			LabReport report = run("off", pause);
+			LabReport report = run(storage, "off", pause);
 			assertThat(report.a().outcome()).isEqualTo("acknowledged");
 			assertThat(report.b().outcome()).isEqualTo("acknowledged");
 			assertThat(report.b().token()).isGreaterThan(report.a().token());
@@ -73,8 +79,8 @@ class StaleWriteLabTests {
 
 	@Test
 	void whenRunAgainThenTokensDiffer() {
-		LabReport first = run("on", "short");
-		LabReport second = run("on", "short");
+		LabReport first = run("postgresql", "on", "short");
+		LabReport second = run("postgresql", "on", "short");
 		assertThat(new Long[] { first.a().token(), first.b().token(), second.a().token(), second.b().token() })
 			.doesNotContainNull()
 			.doesNotHaveDuplicates();
@@ -85,10 +91,12 @@ class StaleWriteLabTests {
 		this.http.post("/lab/stale-write").expectStatus().isBadRequest();
 		this.http.post("/lab/stale-write?fencing=maybe").expectStatus().isBadRequest();
 		this.http.post("/lab/stale-write?fencing=on&pause=odd").expectStatus().isBadRequest();
+		this.http.post("/lab/stale-write?fencing=on&storage=odd").expectStatus().isBadRequest();
 	}
 
-	private LabReport run(String fencing, String pause) {
-		return this.http.post("/lab/stale-write?fencing={fencing}&pause={pause}", fencing, pause)
+	private LabReport run(String storage, String fencing, String pause) {
+		return this.http
+			.post("/lab/stale-write?storage={storage}&fencing={fencing}&pause={pause}", storage, fencing, pause)
 			.expectStatus()
 			.isOk()
 			.expectBody(LabReport.class)

@@ -43,6 +43,7 @@ class CoordinatorDownTests {
 			.expectBody()
 			.jsonPath("$.type")
 			.isEqualTo("urn:fencing:problem:coordinator-unavailable");
+		http.get("/accounts/coordinator-down").expectStatus().isOk().expectBody().jsonPath("$.balance").isEqualTo(1.00);
 		this.redis.start();
 		await().atMost(Duration.ofSeconds(30))
 			.untilAsserted(() -> http.postJson(ONE, DEPOSIT)
