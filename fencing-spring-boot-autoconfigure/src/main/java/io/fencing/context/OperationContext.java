@@ -1,6 +1,5 @@
 package io.fencing.context;
 
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -32,6 +31,8 @@ public final class OperationContext extends FencingContext {
 
 	private final boolean enforced;
 
+	private final List<HeldResource> allHeld;
+
 	private final Map<Object, Object> attributes = new ConcurrentHashMap<>();
 
 	private final AtomicReference<@Nullable FencingException> refusal = new AtomicReference<>();
@@ -53,6 +54,17 @@ public final class OperationContext extends FencingContext {
 		this.held = List.copyOf(held);
 		this.parent = parent;
 		this.enforced = enforced;
+		this.allHeld = allHeld();
+	}
+
+	private List<HeldResource> allHeld() {
+		SortedMap<FencedResource, HeldResource> all = new TreeMap<>();
+		for (OperationContext context = this; context != null; context = context.parent) {
+			if (context.enforced) {
+				context.held.forEach((one) -> all.put(one.getResource(), one));
+			}
+		}
+		return List.copyOf(all.values());
 	}
 
 	/**
@@ -110,14 +122,8 @@ public final class OperationContext extends FencingContext {
 	 * around it, as far as they are enforced.
 	 * @return sorted by resource; empty if nothing of it is enforced
 	 */
-	public Collection<HeldResource> getAllHeld() {
-		SortedMap<FencedResource, HeldResource> all = new TreeMap<>();
-		for (OperationContext context = this; context != null; context = context.parent) {
-			if (context.enforced) {
-				context.held.forEach((one) -> all.put(one.getResource(), one));
-			}
-		}
-		return all.values();
+	public List<HeldResource> getAllHeld() {
+		return this.allHeld;
 	}
 
 	/**

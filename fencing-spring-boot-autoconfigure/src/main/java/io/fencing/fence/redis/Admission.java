@@ -37,9 +37,11 @@ final class Admission {
 
 	private final List<Guard> guards;
 
-	private final Admitted admitted;
+	private final List<byte[]> keys;
 
-	private final int slot;
+	private final List<byte[]> tokens;
+
+	private final Admitted admitted;
 
 	private final boolean claiming;
 
@@ -53,10 +55,14 @@ final class Admission {
 		this.context = context;
 		this.held = held;
 		this.admitted = admitted;
-		this.slot = slot;
 		this.guards = new ArrayList<>(held.size());
+		this.keys = new ArrayList<>(held.size());
+		this.tokens = new ArrayList<>(held.size());
 		for (HeldResource one : held) {
 			this.guards.add(new Guard(one.getResource().getKey(), one.getToken(), database, slot));
+			this.keys.add((slot != NO_SLOT) ? fence.getKeys().guard(one.getResource(), slot)
+					: fence.getKeys().guard(one.getResource()));
+			this.tokens.add(bytes(one.getToken()));
 		}
 		this.claiming = !this.guards.stream().allMatch(admitted::contains);
 	}
@@ -86,13 +92,7 @@ final class Admission {
 	 * @return their keys, in the order of resources
 	 */
 	List<byte[]> keys() {
-		GuardKeys keys = this.fence.getKeys();
-		List<byte[]> guardKeys = new ArrayList<>(this.held.size());
-		for (HeldResource one : this.held) {
-			guardKeys
-				.add((this.slot != NO_SLOT) ? keys.guard(one.getResource(), this.slot) : keys.guard(one.getResource()));
-		}
-		return guardKeys;
+		return this.keys;
 	}
 
 	/**
@@ -100,7 +100,7 @@ final class Admission {
 	 * overtake that.
 	 */
 	void follow() {
-		this.claimedBefore = true;
+		this.claimedBefore = this.claiming;
 	}
 
 	List<Guard> getGuards() {
@@ -120,10 +120,10 @@ final class Admission {
 	 * @param args the arguments
 	 */
 	void addTokenTo(CommandArgs<?, ?> args) {
-		args.add(text(this.held.get(0).getToken()));
+		args.add(this.tokens.get(0));
 	}
 
-	private static byte[] text(FencingToken token) {
+	private static byte[] bytes(FencingToken token) {
 		return (token.value() + ":" + token.owner()).getBytes(StandardCharsets.UTF_8);
 	}
 
@@ -134,7 +134,7 @@ final class Admission {
 	void addTo(CommandArgs<?, ?> args) {
 		for (int i = 0; i < this.held.size(); i++) {
 			boolean equal = this.claimedBefore || this.admitted.contains(this.guards.get(i));
-			args.add(text(this.held.get(i).getToken())).add(equal ? "equal" : "claim");
+			args.add(this.tokens.get(i)).add(equal ? "equal" : "claim");
 		}
 		args.add(this.fence.getRetention().toMillis());
 		args.add(this.held.size());

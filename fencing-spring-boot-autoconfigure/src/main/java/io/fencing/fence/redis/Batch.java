@@ -35,6 +35,10 @@ final class Batch {
 		this.transaction = transaction;
 	}
 
+	@Nullable OperationContext getContext() {
+		return this.context;
+	}
+
 	boolean isTransaction() {
 		return this.transaction;
 	}

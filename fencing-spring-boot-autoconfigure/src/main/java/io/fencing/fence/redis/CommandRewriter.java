@@ -85,6 +85,30 @@ final class CommandRewriter<K, V> {
 	}
 
 	/**
+	 * Whether a command can share a script with others.
+	 * @param name the name of the command
+	 * @param args its arguments
+	 * @return whether it need not travel alone
+	 */
+	boolean canShare(String name, @Nullable CommandArgs<K, V> args) {
+		return !isRead3(name) && (args == null || !LargeCommands.isLarge(args.count()));
+	}
+
+	/**
+	 * Make the arguments of the script of several commands.
+	 * @param bundle the commands
+	 * @param admission what they must show
+	 * @return the script and what comes after it
+	 */
+	CommandArgs<K, V> bundle(Bundle<K, V> bundle, Admission admission) {
+		CommandArgs<K, V> head = new CommandArgs<>(this.codec).add(FenceScript.BUNDLE.text()).add(admission.count());
+		admission.keys().forEach((key) -> addKey(head, key));
+		CommandArgs<K, V> tail = new CommandArgs<>(this.codec);
+		admission.addTo(tail);
+		return bundle.between(head, tail);
+	}
+
+	/**
 	 * Make the arguments of a user's script.
 	 * @param arguments those of EVAL or EVALSHA: the script, the number of keys, the
 	 * keys, the arguments

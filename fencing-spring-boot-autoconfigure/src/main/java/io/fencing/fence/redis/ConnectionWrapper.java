@@ -2,7 +2,6 @@ package io.fencing.fence.redis;
 
 import java.util.function.Supplier;
 
-import io.fencing.fence.redis.FencedDispatch.ReadRoute;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.masterreplica.StatefulRedisMasterReplicaConnection;

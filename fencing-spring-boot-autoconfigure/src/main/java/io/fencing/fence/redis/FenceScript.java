@@ -20,15 +20,22 @@ final class FenceScript {
 
 	private static final String CHECK = "do " + oneLine(read("check.lua")) + " end ";
 
+	private static final String CHECK_AND_ANSWER = CHECK + oneLine(read("answer.lua")) + " ";
+
 	/**
 	 * Runs one command.
 	 */
-	static final FenceScript COMMAND = of(CHECK + oneLine(read("command.lua")));
+	static final FenceScript COMMAND = of(CHECK_AND_ANSWER + oneLine(read("command.lua")));
 
 	/**
 	 * Runs one command with more arguments than Lua takes at once.
 	 */
-	static final FenceScript LARGE = of(CHECK + oneLine(read("large.lua")));
+	static final FenceScript LARGE = of(CHECK_AND_ANSWER + oneLine(read("large.lua")));
+
+	/**
+	 * Runs several commands.
+	 */
+	static final FenceScript BUNDLE = of(CHECK_AND_ANSWER + oneLine(read("bundle.lua")));
 
 	/**
 	 * Runs one command where there is one guard that must show the token already.

@@ -12,6 +12,7 @@ import io.lettuce.core.protocol.CommandWrapper;
 import io.lettuce.core.protocol.ProtocolKeyword;
 import io.lettuce.core.protocol.RedisCommand;
 import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A command that travels inside a script and keeps its own output. Completed by the
@@ -88,13 +89,23 @@ final class FencedCommand<K, V, T> extends CommandWrapper<K, V, T> {
 			completeExceptionally(refusal);
 			return;
 		}
-		if (error != null && error.startsWith(NO_PERMISSION)) {
-			output.setError("NOPERM " + error);
-		}
+		setError(output, error);
 		if (error == null && !this.sending.queued()) {
 			this.admission.grant();
 		}
 		super.complete();
+	}
+
+	/**
+	 * Let a command fail as it does outside of a script.
+	 * @param output its output
+	 * @param error the error of the script, {@code null} for none
+	 */
+	static void setError(@Nullable CommandOutput<?, ?, ?> output, @Nullable String error) {
+		String all = (error == null && output != null) ? output.getError() : error;
+		if (output != null && all != null) {
+			output.setError(all.startsWith(NO_PERMISSION) ? "NOPERM " + all : all);
+		}
 	}
 
 	/**

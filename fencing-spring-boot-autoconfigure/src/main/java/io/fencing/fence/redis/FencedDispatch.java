@@ -10,16 +10,11 @@ import java.util.function.Supplier;
 import io.fencing.FencingException;
 import io.fencing.context.OperationContext;
 import io.fencing.fence.redis.FencedCommand.Sending;
-import io.lettuce.core.ReadFrom;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.TransactionResult;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.SlotHash;
-import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
-import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandArgsAccessor;
-import io.lettuce.core.protocol.CommandWrapper;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.protocol.RedisCommand;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +45,8 @@ final class FencedDispatch<K, V> {
 	private volatile @Nullable Batch pipeline;
 
 	private volatile @Nullable Batch transaction;
+
+	private volatile @Nullable Bundle<K, V> bundle;
 
 	/**
 	 * Create a dispatch.
@@ -114,8 +111,18 @@ final class FencedDispatch<K, V> {
 		if (keyless) {
 			return this.connection.dispatch(command);
 		}
+		Bundle<K, V> waiting = this.bundle;
+		if (waiting != null && this.transaction == null && kind != CommandKind.SCRIPT
+				&& this.rewriter.canShare(name, command.getArgs())) {
+			waiting.add(name, command);
+			if (waiting.isFull()) {
+				sendBundle();
+			}
+			return command;
+		}
+		sendBundle();
 		Admission admission = this.fence.get().admission(context, this.database, slot);
-		if (kind == CommandKind.READ && admission.isGranted() && readsMaster()) {
+		if (kind == CommandKind.READ && admission.isGranted() && this.route.readsMaster(this.connection)) {
 			return this.connection.dispatch(command);
 		}
 		if (batch != null) {
@@ -166,6 +173,7 @@ final class FencedDispatch<K, V> {
 
 	private <T> RedisCommand<K, V, T> pass(RedisCommand<K, V, T> command, String name,
 			@Nullable OperationContext context) {
+		sendBundle();
 		switch (name) {
 			case "MULTI" -> {
 				this.refusal.set(null);
@@ -197,15 +205,6 @@ final class FencedDispatch<K, V> {
 		}
 	}
 
-	private boolean readsMaster() {
-		return this.route == ReadRoute.MASTER
-				|| (this.connection instanceof StatefulRedisClusterConnection<K, V> cluster && readsMaster(cluster));
-	}
-
-	private static boolean readsMaster(StatefulRedisClusterConnection<?, ?> cluster) {
-		return cluster.getReadFrom() == null || cluster.getReadFrom() == ReadFrom.UPSTREAM;
-	}
-
 	private static int slot(RedisCommand<?, ?, ?> command, CommandKind kind, EncodedArguments arguments) {
 		if (kind == CommandKind.SCRIPT) {
 			List<byte[]> bytes = arguments.toBytes();
@@ -230,16 +229,53 @@ final class FencedDispatch<K, V> {
 
 	/**
 	 * Commands from now on are answered together.
+	 * @param oneByOne whether each is sent at once, since somebody may wait for it
 	 */
-	void beginPipeline() {
+	void beginPipeline(boolean oneByOne) {
 		this.refusal.set(null);
 		this.pipeline = new Batch(OperationContext.get(), false);
+		// in a cluster, commands that follow each other rarely share a slot
+		this.bundle = (oneByOne || this.route == ReadRoute.CLUSTER) ? null : new Bundle<>(this.connection.getCodec());
+	}
+
+	/**
+	 * From here on, somebody may wait for a single answer before the pipeline ends.
+	 */
+	void sendOneByOne() {
+		sendBundle();
+		this.bundle = null;
+	}
+
+	/**
+	 * Send the commands that wait, if there are any. Their futures tell what becomes of
+	 * them.
+	 */
+	void sendBundle() {
+		Bundle<K, V> waiting = this.bundle;
+		Batch batch = this.pipeline;
+		if (waiting == null || waiting.isEmpty() || batch == null || batch.getContext() == null) {
+			return;
+		}
+		this.bundle = new Bundle<>(this.connection.getCodec());
+		try {
+			this.fence.get().checkBeforeSending(batch.getContext());
+		}
+		catch (FencingException ex) {
+			this.refusal.set(ex);
+			waiting.getCommands().forEach((command) -> command.completeExceptionally(ex));
+			return;
+		}
+		Admission admission = this.fence.get().admission(batch.getContext(), this.database, Admission.NO_SLOT);
+		batch.claimOnce(admission);
+		this.connection.dispatch(new BundledCommands<>(this.connection.getCodec(), waiting.getCommands(),
+				this.rewriter.bundle(waiting, admission), admission, this.refusal::set));
 	}
 
 	/**
 	 * Commands from now on are answered one by one.
 	 */
 	void endPipeline() {
+		sendOneByOne();
 		this.pipeline = null;
 	}
 
@@ -249,50 +285,6 @@ final class FencedDispatch<K, V> {
 	 */
 	@Nullable FencingException takeRefusal() {
 		return this.refusal.getAndSet(null);
-	}
-
-	/**
-	 * Where commands go.
-	 */
-	enum ReadRoute {
-
-		/** All to the master. */
-		MASTER,
-
-		/** Reads may go to a replica. */
-		REPLICA,
-
-		/** To the node of the slot. */
-		CLUSTER
-
-	}
-
-	/**
-	 * Runs a transaction and notes what it has admitted.
-	 *
-	 * @param <K> the type of keys
-	 * @param <V> the type of values
-	 * @param <T> the type of the result
-	 */
-	private static final class Exec<K, V, T> extends CommandWrapper<K, V, T> {
-
-		private final Batch batch;
-
-		Exec(RedisCommand<K, V, T> command, Batch batch) {
-			super(command);
-			this.batch = batch;
-		}
-
-		@Override
-		public void complete() {
-			CommandOutput<K, V, T> output = getOutput();
-			if (output != null && !output.hasError() && output.get() instanceof TransactionResult result
-					&& !result.wasDiscarded()) {
-				this.batch.ran();
-			}
-			super.complete();
-		}
-
 	}
 
 }

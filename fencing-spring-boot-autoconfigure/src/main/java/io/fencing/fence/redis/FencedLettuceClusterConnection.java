@@ -68,15 +68,7 @@ final class FencedLettuceClusterConnection extends LettuceClusterConnection {
 
 	@Override
 	public List<@Nullable Object> closePipeline() {
-		if (!isPipelined()) {
-			return super.closePipeline();
-		}
-		try {
-			return this.refused.in(super::closePipeline);
-		}
-		finally {
-			this.refused.endPipeline();
-		}
+		return isPipelined() ? this.refused.inPipeline(super::closePipeline) : super.closePipeline();
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import io.fencing.context.OperationContext;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import org.jspecify.annotations.NullUnmarked;
 import org.jspecify.annotations.Nullable;
 
@@ -67,6 +68,12 @@ final class FencedLettuceConnection extends LettuceConnection {
 	}
 
 	@Override
+	public RedisClusterAsyncCommands<byte[], byte[]> getNativeConnection() {
+		this.refused.sendOneByOne();
+		return super.getNativeConnection();
+	}
+
+	@Override
 	public void openPipeline() {
 		boolean opened = isPipelined();
 		super.openPipeline();
@@ -77,15 +84,7 @@ final class FencedLettuceConnection extends LettuceConnection {
 
 	@Override
 	public List<@Nullable Object> closePipeline() {
-		if (!isPipelined()) {
-			return super.closePipeline();
-		}
-		try {
-			return this.refused.in(super::closePipeline);
-		}
-		finally {
-			this.refused.endPipeline();
-		}
+		return isPipelined() ? this.refused.inPipeline(super::closePipeline) : super.closePipeline();
 	}
 
 	@Override

@@ -128,6 +128,7 @@ abstract class FencedStatefulConnection<K, V, C extends StatefulConnection<K, V>
 
 	@Override
 	public void flushCommands() {
+		this.dispatch.sendBundle();
 		this.delegate.flushCommands();
 	}
 

@@ -1,7 +1,6 @@
 package io.fencing.fence.redis;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -11,6 +10,7 @@ import io.fencing.RejectionReason;
 import io.fencing.UnfencedWriteException;
 import io.fencing.context.OperationContext;
 import io.fencing.fence.UnfencedWrites;
+import io.fencing.fence.redis.Admitted.Place;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -81,7 +81,8 @@ public final class RedisFence {
 	 */
 	Admission admission(OperationContext context, int database, int slot) {
 		Admitted admitted = outermost(context).attribute(this, Admitted::new);
-		return new Admission(this, context, List.copyOf(context.getAllHeld()), admitted, database, slot);
+		return admitted.admission(new Place(context, database, slot),
+				() -> new Admission(this, context, context.getAllHeld(), admitted, database, slot));
 	}
 
 	private static OperationContext outermost(OperationContext context) {

@@ -15,6 +15,8 @@ final class Refused {
 
 	private @Nullable FencedDispatch<?, ?> dedicated;
 
+	private boolean oneByOne;
+
 	/**
 	 * The connection that pipelines and transactions run on.
 	 * @param connection the connection
@@ -32,7 +34,37 @@ final class Refused {
 
 	void beginPipeline() {
 		if (this.dedicated != null) {
-			this.dedicated.beginPipeline();
+			this.dedicated.beginPipeline(this.oneByOne);
+		}
+	}
+
+	/**
+	 * The caller has the driver's own commands, and may wait for the answer to one of
+	 * them before the pipeline ends.
+	 */
+	void sendOneByOne() {
+		this.oneByOne = true;
+		if (this.dedicated != null) {
+			this.dedicated.sendOneByOne();
+		}
+	}
+
+	/**
+	 * Send what still waits, then get the answers of a pipeline.
+	 * @param <T> the type of the answers
+	 * @param call gets them
+	 * @return the answers
+	 * @throws FencingException if any was a refusal
+	 */
+	<T extends @Nullable Object> T inPipeline(Supplier<T> call) {
+		if (this.dedicated != null) {
+			this.dedicated.sendBundle();
+		}
+		try {
+			return in(call);
+		}
+		finally {
+			endPipeline();
 		}
 	}
 

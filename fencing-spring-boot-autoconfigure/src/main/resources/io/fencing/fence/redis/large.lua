@@ -1,15 +1,6 @@
 -- One command with more arguments than unpack takes, in parts, in this one step. ARGV: how its arguments can be split,
 -- its name, its arguments.
 local shape, name = ARGV[1], ARGV[2]
-local function plain(reply)
-	if type(reply) == 'table' and reply.err then
-		-- the script engine's own errors come with a position, a dash and a line end
-		local text = string.gsub(reply.err, '^@?user_script: ?%d+: ', '')
-		text = string.gsub(text, '^%-', '')
-		return redis.error_reply((string.gsub(text, '[\r\n]+$', '')))
-	end
-	return reply
-end
 local prefix, unit, combine = string.match(shape, '^(%d+) (%d+) (%a+)$')
 prefix, unit = tonumber(prefix), tonumber(unit)
 if name == 'ZADD' then
@@ -45,7 +36,7 @@ if name == 'MSETNX' then
 end
 local result
 local failure = parts(name, function(part)
-	local reply = plain(redis.pcall(unpack(part)))
+	local reply = answer(redis.pcall(unpack(part)), name)
 	if type(reply) == 'table' and reply.err then
 		return reply
 	elseif combine == 'sum' then

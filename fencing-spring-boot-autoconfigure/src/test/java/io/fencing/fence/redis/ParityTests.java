@@ -75,7 +75,7 @@ class ParityTests {
 	private static final String NO_SAMPLE = "no sample argument";
 
 	/** Methods whose results are never the same twice, or that no test survives. */
-	private static final Map<String, String> NOT_APPLICABLE = new TreeMap<>();
+	static final Map<String, String> NOT_APPLICABLE = new TreeMap<>();
 
 	static {
 		put("answers at random",
@@ -94,7 +94,7 @@ class ParityTests {
 		Stream.of(methods.split(" ")).forEach((method) -> NOT_APPLICABLE.put(method, reason));
 	}
 
-	private static final List<Subject> SUBJECTS = List.of(
+	static final List<Subject> SUBJECTS = List.of(
 			Subject.commands(RedisStringCommands.class, "str", RedisConnection::stringCommands),
 			Subject.commands(RedisHashCommands.class, "hash", RedisConnection::hashCommands),
 			Subject.commands(RedisListCommands.class, "list", RedisConnection::listCommands),
@@ -206,7 +206,7 @@ class ParityTests {
 		}
 	}
 
-	private static String describe(Object value) {
+	static String describe(Object value) {
 		if (value instanceof byte[] bytes) {
 			return new String(bytes, StandardCharsets.ISO_8859_1);
 		}
@@ -256,7 +256,7 @@ class ParityTests {
 		return !key.startsWith("fencing:1:");
 	}
 
-	private static void seed(LettuceConnectionFactory factory) {
+	static void seed(LettuceConnectionFactory factory) {
 		StringRedisTemplate template = new StringRedisTemplate(factory);
 		template.execute((RedisCallback<?>) (connection) -> {
 			connection.serverCommands().flushDb();
@@ -285,7 +285,7 @@ class ParityTests {
 		return Arrays.stream(words).map((word) -> word.getBytes(StandardCharsets.UTF_8)).toArray(byte[][]::new);
 	}
 
-	private static String dump(LettuceConnectionFactory factory) {
+	static String dump(LettuceConnectionFactory factory) {
 		StringRedisTemplate template = new StringRedisTemplate(factory);
 		return template.keys("*")
 			.stream()
