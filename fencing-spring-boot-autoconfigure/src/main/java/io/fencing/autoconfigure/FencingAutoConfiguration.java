@@ -32,6 +32,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -41,6 +42,7 @@ import org.springframework.util.function.SingletonSupplier;
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "fencing.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(FencingProperties.class)
+@ImportRuntimeHints(FencingRuntimeHints.class)
 public final class FencingAutoConfiguration {
 
 	@Bean

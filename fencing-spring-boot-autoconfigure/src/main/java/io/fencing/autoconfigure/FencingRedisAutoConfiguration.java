@@ -5,6 +5,7 @@ import java.util.List;
 import io.fencing.FencingListeners;
 import io.fencing.fence.redis.RedisFence;
 import io.fencing.fence.redis.RedisFencePostProcessor;
+import io.fencing.fence.redis.RedisFenceRuntimeHints;
 import io.fencing.fence.redis.RedisFenceSettings;
 import io.lettuce.core.RedisClient;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +19,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -29,7 +31,10 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 		afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
 @ConditionalOnClass({ RedisConnectionFactory.class, RedisClient.class })
 @ConditionalOnBooleanProperty(name = "fencing.enabled", matchIfMissing = true)
+@ImportRuntimeHints(RedisFenceRuntimeHints.class)
 public final class FencingRedisAutoConfiguration {
+
+	private static final String FACTORY = "redisConnectionFactory";
 
 	private static final String STORAGE = "redis";
 
@@ -41,7 +46,8 @@ public final class FencingRedisAutoConfiguration {
 		// early
 		List<String> factories = factories(environment);
 		return new RedisFencePostProcessor((name) -> factories == null || factories.contains(name),
-				(name) -> new RedisFence(STORAGE, settings.getObject(), listeners.getObject()));
+				(name) -> new RedisFence(FACTORY.equals(name) ? STORAGE : name, settings.getObject(),
+						listeners.getObject()));
 	}
 
 	private static @Nullable List<String> factories(Environment environment) {

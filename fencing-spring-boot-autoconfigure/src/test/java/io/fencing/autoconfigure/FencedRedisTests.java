@@ -67,7 +67,8 @@ class FencedRedisTests {
 				FencingCoordinatorAutoConfiguration.class, FencingRedisAutoConfiguration.class,
 				FencingAutoConfiguration.class))
 		.withUserConfiguration(Application.class)
-		.withPropertyValues("spring.data.redis.url=" + TestServers.redisUrl(), "spring.cache.type=redis");
+		.withPropertyValues("spring.data.redis.url=" + TestServers.redisUrl(), "spring.cache.type=redis",
+				"spring.data.redis.lettuce.pool.enabled=false");
 
 	private static <T> T call(ApplicationContext context, String resource, FencedOperations.FencedBody<T, ?> body) {
 		try {

@@ -156,12 +156,21 @@ final class Admission {
 	}
 
 	/**
+	 * Whether an error of the script is a refusal.
+	 * @param error the error
+	 * @return whether it is
+	 */
+	static boolean isRefusal(@Nullable String error) {
+		return error != null && error.startsWith(REFUSED);
+	}
+
+	/**
 	 * Record the refusal that an error of the script stands for.
 	 * @param error the error
 	 * @return the refusal, {@code null} if the error is another one
 	 */
 	@Nullable FencingException refusal(@Nullable String error) {
-		if (error == null || !error.startsWith(REFUSED)) {
+		if (error == null || !isRefusal(error)) {
 			return null;
 		}
 		// FENCED reason index [shown], where shown is token:owner or a time

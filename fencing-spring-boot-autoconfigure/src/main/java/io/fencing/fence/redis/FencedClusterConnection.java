@@ -9,7 +9,6 @@ import io.lettuce.core.ReadFrom;
 import io.lettuce.core.RedisChannelWriter;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisAdvancedClusterAsyncCommandsImpl;
-import io.lettuce.core.cluster.RedisAdvancedClusterReactiveCommandsImpl;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
 import io.lettuce.core.cluster.api.push.RedisClusterPushListener;
@@ -56,12 +55,11 @@ final class FencedClusterConnection<K, V> extends FencedStatefulConnection<K, V,
 		super(delegate, dispatch, captured);
 		this.fence = fence;
 		this.nodes = nodes;
-		RedisCodec<K, V> codec = delegate.getCodec();
+		RedisCodec<K, V> codec = dispatch.getCodec();
 		this.async = new RedisAdvancedClusterAsyncCommandsImpl<>(this, codec, delegate.getOptions().getJsonParser());
 		this.sync = (RedisAdvancedClusterCommands<K, V>) SyncCommands.create(this, this.async,
 				RedisAdvancedClusterCommands.class);
-		this.reactive = new RedisAdvancedClusterReactiveCommandsImpl<>(this, codec,
-				delegate.getOptions().getJsonParser());
+		this.reactive = new FencedClusterReactiveCommands<>(this, codec, delegate.getOptions().getJsonParser());
 	}
 
 	@Override

@@ -2,7 +2,6 @@ package io.fencing.fence.redis;
 
 import io.fencing.context.OperationContext;
 import io.lettuce.core.RedisAsyncCommandsImpl;
-import io.lettuce.core.RedisReactiveCommandsImpl;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.api.push.PushListener;
@@ -39,11 +38,11 @@ final class FencedConnection<K, V> extends FencedStatefulConnection<K, V, Statef
 	FencedConnection(StatefulRedisConnection<K, V> delegate, FencedDispatch<K, V> dispatch,
 			@Nullable OperationContext captured) {
 		super(delegate, dispatch, captured);
-		RedisCodec<K, V> codec = delegate.getCodec();
+		RedisCodec<K, V> codec = dispatch.getCodec();
 		this.async = new RedisAsyncCommandsImpl<>(this, codec, delegate.getOptions().getJsonParser());
 		this.sync = (RedisCommands<K, V>) SyncCommands.create(this, this.async, RedisCommands.class,
 				RedisClusterCommands.class);
-		this.reactive = new RedisReactiveCommandsImpl<>(this, codec, delegate.getOptions().getJsonParser());
+		this.reactive = new FencedReactiveCommands<>(this, codec, delegate.getOptions().getJsonParser());
 	}
 
 	@Override

@@ -13,6 +13,7 @@ import io.fencing.fence.redis.FencedCommand.Sending;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandArgsAccessor;
 import io.lettuce.core.protocol.ProtocolVersion;
@@ -32,9 +33,13 @@ final class FencedDispatch<K, V> {
 
 	private final StatefulConnection<K, V> connection;
 
+	private final RedisCodec<K, V> codec;
+
 	private final ReadRoute route;
 
 	private final CommandRewriter<K, V> rewriter;
+
+	private final FenceObserver<K, V> observer;
 
 	private final AtomicReference<@Nullable FencingException> refusal = new AtomicReference<>();
 
@@ -52,16 +57,25 @@ final class FencedDispatch<K, V> {
 	 * Create a dispatch.
 	 * @param fence gives the fence; called at the first command that needs it
 	 * @param connection the connection of the driver
+	 * @param codec encodes its keys
 	 * @param database the database that it is in
 	 * @param route where its commands go
+	 * @param observer looks at commands of operations that are only observed
 	 */
-	FencedDispatch(Supplier<RedisFence> fence, StatefulConnection<K, V> connection, int database, ReadRoute route) {
+	FencedDispatch(Supplier<RedisFence> fence, StatefulConnection<K, V> connection, RedisCodec<K, V> codec,
+			int database, ReadRoute route, FenceObserver<K, V> observer) {
 		this.fence = fence;
 		this.connection = connection;
+		this.codec = codec;
 		this.database = database;
 		this.route = route;
-		this.rewriter = new CommandRewriter<>(connection.getCodec(),
+		this.observer = observer;
+		this.rewriter = new CommandRewriter<>(codec,
 				connection.getOptions().getConfiguredProtocolVersion() != ProtocolVersion.RESP2);
+	}
+
+	RedisCodec<K, V> getCodec() {
+		return this.codec;
 	}
 
 	/**
@@ -81,6 +95,9 @@ final class FencedDispatch<K, V> {
 			this.fence.get().checkOutside(name);
 		}
 		boolean passes = kind == CommandKind.CONNECTION || kind == CommandKind.END;
+		if (context != null && !context.isEnforced() && !passes && kind != CommandKind.BEGIN) {
+			observe(command, name, kind, context);
+		}
 		if (context == null || !context.isEnforced() || passes) {
 			return pass(command, name, context);
 		}
@@ -92,23 +109,40 @@ final class FencedDispatch<K, V> {
 		return send(command, name, kind, context);
 	}
 
+	private void observe(RedisCommand<K, V, ?> command, String name, CommandKind kind, OperationContext context) {
+		EncodedArguments arguments = new EncodedArguments(command.getArgs());
+		int slot = (this.route == ReadRoute.CLUSTER) ? slot(command, kind, arguments) : Admission.NO_SLOT;
+		String remedy = remedy(name, kind, arguments, slot);
+		if (remedy != null || !isKeyless(slot)) {
+			this.observer.observe(context, remedy, this.database, slot);
+		}
+	}
+
+	private @Nullable String remedy(String name, CommandKind kind, EncodedArguments arguments, int slot) {
+		String remedy = Refusals.find(name, arguments);
+		if (remedy == null && isKeyless(slot) && kind != CommandKind.READ) {
+			return "it has no key, so no slot of the cluster can check it; call it outside of the operation";
+		}
+		return remedy;
+	}
+
+	private boolean isKeyless(int slot) {
+		return this.route == ReadRoute.CLUSTER && slot == Admission.NO_SLOT;
+	}
+
 	private <T> RedisCommand<K, V, T> send(RedisCommand<K, V, T> command, String name, CommandKind kind,
 			OperationContext context) {
 		EncodedArguments arguments = new EncodedArguments(command.getArgs());
-		String remedy = Refusals.find(name, arguments);
+		int slot = (this.route == ReadRoute.CLUSTER) ? slot(command, kind, arguments) : Admission.NO_SLOT;
+		String remedy = remedy(name, kind, arguments, slot);
 		Batch batch = batch();
 		if (remedy == null && batch != null && !batch.endsWithin(context)) {
 			remedy = "its pipeline or transaction was begun outside of the operation and ends after it; begin it inside";
 		}
-		int slot = (this.route == ReadRoute.CLUSTER) ? slot(command, kind, arguments) : Admission.NO_SLOT;
-		boolean keyless = this.route == ReadRoute.CLUSTER && slot == Admission.NO_SLOT;
-		if (remedy == null && keyless && kind != CommandKind.READ) {
-			remedy = "it has no key, so no slot of the cluster can check it; call it outside of the operation";
-		}
 		if (remedy != null) {
 			throw this.fence.get().unfenced(context, name, remedy);
 		}
-		if (keyless) {
+		if (isKeyless(slot)) {
 			return this.connection.dispatch(command);
 		}
 		Bundle<K, V> waiting = this.bundle;
@@ -158,7 +192,7 @@ final class FencedDispatch<K, V> {
 		boolean text = this.flushedByHand || (batch != null && batch.needsText(script));
 		boolean queued = batch != null && batch.isTransaction();
 		FencedCommand<K, V, T> fenced = new FencedCommand<>(command, admission, script, tail,
-				new Sending<>(this.connection.getCodec(), text, queued, this.connection::dispatch, this.refusal::set));
+				new Sending<>(this.codec, text, queued, this.connection::dispatch, this.refusal::set));
 		if (batch != null) {
 			batch.add(fenced);
 		}

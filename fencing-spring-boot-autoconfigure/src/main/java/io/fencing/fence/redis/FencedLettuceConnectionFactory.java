@@ -1,6 +1,7 @@
 package io.fencing.fence.redis;
 
 import java.lang.reflect.Field;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.function.Supplier;
@@ -33,6 +34,8 @@ import org.springframework.util.ReflectionUtils;
  */
 class FencedLettuceConnectionFactory extends LettuceConnectionFactory {
 
+	private static final String UNSUPPORTED = "This version of Spring Data Redis is not supported; use another one";
+
 	private final Supplier<RedisFence> fence;
 
 	private final PipeliningFlushPolicy flushPolicy;
@@ -63,15 +66,29 @@ class FencedLettuceConnectionFactory extends LettuceConnectionFactory {
 	@SuppressWarnings("unchecked")
 	private static <T> @Nullable T value(LettuceConnectionFactory original, Class<T> type) {
 		Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, null, type);
-		Assert.state(field != null, "This version of Spring Data Redis is not supported; use another one");
+		Assert.state(field != null, UNSUPPORTED);
 		ReflectionUtils.makeAccessible(field);
 		return (T) ReflectionUtils.getField(field, original);
 	}
 
 	@Override
+	public void start() {
+		super.start();
+		// outside of a pool, which is out of reach as well
+		Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, "reactiveConnectionProvider");
+		Assert.state(field != null, UNSUPPORTED);
+		ReflectionUtils.makeAccessible(field);
+		LettuceConnectionProvider provider = (LettuceConnectionProvider) ReflectionUtils.getField(field, this);
+		if (provider != null && !Proxy.isProxyClass(provider.getClass())) {
+			ReflectionUtils.setField(field, this, FencedConnectionProvider.carrying(provider));
+		}
+	}
+
+	@Override
 	protected LettuceConnectionProvider doCreateConnectionProvider(AbstractRedisClient client, RedisCodec<?, ?> codec) {
-		return FencedConnectionProvider.decorate(super.doCreateConnectionProvider(client, codec),
-				new ConnectionWrapper(this.fence, getDatabase())::wrap);
+		LettuceConnectionProvider provider = super.doCreateConnectionProvider(client, codec);
+		return FencedConnectionProvider.wrapping(provider,
+				new ConnectionWrapper<>(this.fence, provider, codec, isClusterAware() ? 0 : getDatabase())::wrap);
 	}
 
 	@Override

@@ -23,13 +23,14 @@ import org.jspecify.annotations.Nullable;
  * @param <V> the type of values
  * @param <C> the type of the driver's connection
  */
-abstract class FencedStatefulConnection<K, V, C extends StatefulConnection<K, V>> implements StatefulConnection<K, V> {
+abstract class FencedStatefulConnection<K, V, C extends StatefulConnection<K, V>>
+		implements StatefulConnection<K, V>, LettuceVersions<K, V> {
 
 	private final C delegate;
 
 	private final FencedDispatch<K, V> dispatch;
 
-	private final @Nullable OperationContext captured;
+	private volatile @Nullable OperationContext captured;
 
 	/**
 	 * Create a connection.
@@ -50,6 +51,15 @@ abstract class FencedStatefulConnection<K, V, C extends StatefulConnection<K, V>
 	 * @return the connection
 	 */
 	abstract StatefulConnection<K, V> within(OperationContext context);
+
+	/**
+	 * Let all commands from now on belong to one operation, whatever thread they come
+	 * from.
+	 * @param context the operation, {@code null} for that of the thread
+	 */
+	void capture(@Nullable OperationContext context) {
+		this.captured = context;
+	}
 
 	C getDelegate() {
 		return this.delegate;
@@ -134,7 +144,12 @@ abstract class FencedStatefulConnection<K, V, C extends StatefulConnection<K, V>
 
 	@Override
 	public RedisCodec<K, V> getCodec() {
-		return this.delegate.getCodec();
+		return this.dispatch.getCodec();
+	}
+
+	@Override
+	public void reset() {
+		throw new UnsupportedOperationException("A fenced connection cannot be reset; close it instead");
 	}
 
 }

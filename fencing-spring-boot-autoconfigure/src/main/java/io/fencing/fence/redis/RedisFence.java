@@ -1,16 +1,22 @@
 package io.fencing.fence.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.fencing.FencingListeners;
+import io.fencing.HeldResource;
 import io.fencing.LeaseLostException;
+import io.fencing.Observation;
 import io.fencing.RejectionReason;
 import io.fencing.UnfencedWriteException;
 import io.fencing.context.OperationContext;
 import io.fencing.fence.UnfencedWrites;
+import io.fencing.fence.redis.Admitted.Guard;
 import io.fencing.fence.redis.Admitted.Place;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -85,6 +91,32 @@ public final class RedisFence {
 				() -> new Admission(this, context, context.getAllHeld(), admitted, database, slot));
 	}
 
+	/**
+	 * What the first command at a guard must show in an operation that is only observed.
+	 * @param context the operation
+	 * @param database the database of the data
+	 * @param slot the slot of the data, {@link Admission#NO_SLOT} where there are none
+	 * @return its admission; {@code null} if nothing is leased, or it was asked for
+	 * before
+	 */
+	@Nullable Admission observation(OperationContext context, int database, int slot) {
+		List<HeldResource> held = new ArrayList<>();
+		for (OperationContext next = context; next != null; next = next.getParent()) {
+			next.getHeld().stream().filter((one) -> one.getToken().value() > 0).forEach(held::add);
+		}
+		Admitted asked = outermost(context).attribute(new Observed(this), Admitted::new);
+		Admission admission = new Admission(this, context, held, new Admitted(), database, slot);
+		boolean news = false;
+		for (Guard guard : admission.getGuards()) {
+			news |= asked.add(guard);
+		}
+		return news ? admission : null;
+	}
+
+	void observed(OperationContext context, Observation observation) {
+		this.listeners.onObserved(context.getOperation(), this.storage, observation);
+	}
+
 	private static OperationContext outermost(OperationContext context) {
 		OperationContext outermost = context;
 		for (OperationContext next = context; next != null; next = next.getParent()) {
@@ -154,6 +186,15 @@ public final class RedisFence {
 
 	void rejected(OperationContext context, RejectionReason reason) {
 		this.listeners.onRejected(context.getOperation(), this.storage, reason);
+	}
+
+	/**
+	 * Under which an operation remembers the guards that were observed; they bind no
+	 * operation inside of it.
+	 *
+	 * @param fence the fence
+	 */
+	private record Observed(RedisFence fence) {
 	}
 
 }

@@ -9,7 +9,13 @@ local args = #ARGV - 2 - 2 * guards
 local raise
 for i = 1, guards do
 	local mine = ARGV[args + 2 * i - 1]
-	local shown = redis.call('GET', KEYS[keys + i])
+	local shown = redis.pcall('GET', KEYS[keys + i])
+	if type(shown) == 'table' then
+		if string.find(shown.err, 'WRONGTYPE') then
+			return redis.error_reply('WRONGTYPE ' .. KEYS[keys + i] .. ' is a guard and must be a string; delete it')
+		end
+		shown = redis.call('GET', KEYS[keys + i])
+	end
 	if shown ~= mine then
 		if ARGV[args + 2 * i] ~= 'claim' then
 			return redis.error_reply('FENCED OTHER ' .. i .. ' ' .. (shown or ''))

@@ -206,6 +206,22 @@ class ClusterFenceTests {
 	}
 
 	@Test
+	void whenReactiveCommandsAreComposedOverSlotsThenFencedTheSame() throws Exception {
+		ReactiveStringRedisTemplate reactive = new ReactiveStringRedisTemplate(factory);
+		plain.opsForValue().set("composed, another slot", "1");
+		OperationContext older = FencedRedis.operation(FencedRedis.next("composed"));
+		FencedRedis.in(FencedRedis.operation(FencedRedis.next("composed")),
+				() -> reactive.opsForValue().set("composed", "newer").block());
+		try (OperationContext.Scope scope = older.open()) {
+			stale(() -> reactive.opsForValue()
+				.get("composed, another slot")
+				.flatMap((value) -> reactive.opsForValue().set("composed", "older"))
+				.block());
+		}
+		assertThat(plain.opsForValue().get("composed")).isEqualTo("newer");
+	}
+
+	@Test
 	void whenWriteHasNoKeyThenItIsRefused() throws Exception {
 		try (OperationContext.Scope scope = FencedRedis.operation(FencedRedis.next("all")).open()) {
 			assertThatExceptionOfType(UnfencedWriteException.class)

@@ -28,7 +28,6 @@ import org.springframework.data.geo.Distance;
 import org.springframework.data.geo.Metric;
 import org.springframework.data.geo.Point;
 import org.springframework.data.redis.connection.BitFieldSubCommands;
-import org.springframework.data.redis.connection.CompareCondition;
 import org.springframework.data.redis.connection.DataType;
 import org.springframework.data.redis.connection.DefaultSortParameters;
 import org.springframework.data.redis.connection.ExpirationOptions;
@@ -64,6 +63,8 @@ import org.springframework.data.redis.domain.geo.GeoShape;
 import org.springframework.data.redis.hash.HashMapper;
 import org.springframework.data.redis.hash.ObjectHashMapper;
 import org.springframework.data.redis.serializer.RedisSerializer;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.util.ClassUtils;
 
 /**
  * Sample arguments for any method of Spring Data Redis's interfaces, by the types and
@@ -273,7 +274,7 @@ final class ParitySamples {
 		samples.put(GeoShape.class, GeoShape.byRadius(new Distance(500, RedisGeoCommands.DistanceUnit.KILOMETERS)));
 		samples.put(ScanOptions.class, ScanOptions.NONE);
 		samples.put(KeyScanOptions.class, KeyScanOptions.scanOptions(DataType.STRING).match("s*").build());
-		samples.put(CompareCondition.class, CompareCondition.ifEquals("10".getBytes(StandardCharsets.UTF_8)));
+		putIfPresent(samples, "CompareCondition", "T(%s).ifEquals('10'.bytes)");
 		samples.put(SessionCallback.class, new Discarded("str"));
 		samples.put(HashMapper.class, new ObjectHashMapper());
 		samples.put(BulkMapper.class, (BulkMapper<Object, Object>) String::valueOf);
@@ -289,8 +290,8 @@ final class ParitySamples {
 				org.springframework.data.redis.connection.stream.Consumer.from("g", "c"));
 		samples.put(RedisStreamCommands.XClaimOptions.class,
 				RedisStreamCommands.XClaimOptions.minIdle(Duration.ZERO).ids("1-1"));
-		samples.put(RedisStreamCommands.XTrimOptions.class,
-				RedisStreamCommands.XTrimOptions.trim(RedisStreamCommands.TrimOptions.maxLen(1)));
+		putIfPresent(samples, "RedisStreamCommands$XTrimOptions",
+				"T(%s).trim(T(org.springframework.data.redis.connection.RedisStreamCommands$TrimOptions).maxLen(1))");
 		samples.put(ExpirationOptions.class, ExpirationOptions.none());
 		samples.put(RedisScript.class, RedisScript.of("return {redis.call('INCR', KEYS[1]), ARGV[1]}", List.class));
 		samples.put(RedisCallback.class, (RedisCallback<Object>) (connection) -> null);
@@ -301,6 +302,15 @@ final class ParitySamples {
 		});
 		samples.put(RedisSerializer.class, RedisSerializer.string());
 		return samples;
+	}
+
+	// not in Spring Data Redis 4.0
+	private static void putIfPresent(Map<Class<?>, Object> samples, String name, String expression) {
+		String type = "org.springframework.data.redis.connection." + name;
+		if (ClassUtils.isPresent(type, null)) {
+			Object sample = new SpelExpressionParser().parseExpression(expression.formatted(type)).getValue();
+			samples.put(ClassUtils.resolveClassName(type, null), sample);
+		}
 	}
 
 }

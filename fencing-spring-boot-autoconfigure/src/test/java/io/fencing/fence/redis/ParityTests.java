@@ -317,6 +317,10 @@ class ParityTests {
 			Path generated = Path.of("target", "redis-parity.md");
 			Files.createDirectories(generated.getParent());
 			Files.writeString(generated, table);
+			if (Boolean.getBoolean("fencing.compatibility")) {
+				// the table is that of the version that this project is built with
+				return;
+			}
 			assertThat(Files.readString(Path.of("..", "docs", "redis.md")))
 				.as("docs/redis.md ends with what %s has", generated)
 				.endsWith(table);
