@@ -9,20 +9,23 @@ import org.springframework.boot.Banner;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * A small application that counts in PostgreSQL, run in JVMs of its own. It uses the
- * starter as any application does.
+ * A small application that counts in PostgreSQL and in Redis, run in JVMs of its own. It
+ * uses the starter as any application does.
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
+@Import(RedisCounters.class)
 @EnableAutoConfiguration(excludeName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
 class CounterApplication {
 
@@ -62,14 +65,16 @@ class CounterApplication {
 	}
 
 	@Bean
-	CounterStorage fencedStorage(DataSource dataSource, JdbcTemplate jdbc,
+	@ConditionalOnProperty("spring.datasource.url")
+	JdbcCounterStorage fencedStorage(DataSource dataSource, JdbcTemplate jdbc,
 			PlatformTransactionManager transactionManager) {
-		return new CounterStorage((GateDataSource) dataSource, jdbc, new TransactionTemplate(transactionManager));
+		return new JdbcCounterStorage((GateDataSource) dataSource, jdbc, new TransactionTemplate(transactionManager));
 	}
 
 	@Bean
-	CounterStorage undecoratedStorage(JdbcConnectionDetails details) {
-		return CounterStorage.undecorated(new DriverManagerDataSource(details.getJdbcUrl()));
+	@ConditionalOnProperty("spring.datasource.url")
+	JdbcCounterStorage undecoratedStorage(JdbcConnectionDetails details) {
+		return JdbcCounterStorage.undecorated(new DriverManagerDataSource(details.getJdbcUrl()));
 	}
 
 }

@@ -76,7 +76,7 @@ public final class CounterLoad {
 	private static List<Delay> delays(Random random, int operations) {
 		List<Delay> delays = new ArrayList<>();
 		for (int i = 0; i < operations - 2 * THREADS; i++) {
-			Place place = (i % 24 == 16) ? Place.BEFORE_LOCAL_CHECK : Place.BEFORE_DATABASE;
+			Place place = (i % 24 == 16) ? Place.BEFORE_LOCAL_CHECK : Place.BEFORE_STORAGE;
 			delays.add((i % 8 == 0) ? new Delay(place, true, random) : Delay.ofUsualLength(random));
 		}
 		Collections.shuffle(delays, random);
@@ -107,8 +107,7 @@ public final class CounterLoad {
 				// rolled back by the database: nothing of it counts
 			}
 			finally {
-				this.storage.getDataSource().open();
-				this.storage.getDataSource().takeStatements();
+				this.storage.open();
 			}
 			this.repeated.incrementAndGet();
 		}
@@ -130,7 +129,7 @@ public final class CounterLoad {
 			pause(time);
 		}
 		else {
-			this.storage.getDataSource().beforeNextStatement((sql) -> true, () -> pause(time));
+			this.storage.beforeNextAccess(() -> pause(time));
 		}
 	}
 
@@ -168,7 +167,7 @@ public final class CounterLoad {
 
 	private enum Place {
 
-		BEFORE_LOCAL_CHECK, BEFORE_DATABASE
+		BEFORE_LOCAL_CHECK, BEFORE_STORAGE
 
 	}
 

@@ -1,69 +1,26 @@
 package io.fencing.adversarial;
 
-import java.util.Objects;
-
-import javax.sql.DataSource;
-
-import io.fencing.testing.GateDataSource;
-
-import org.springframework.jdbc.core.JdbcOperations;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.transaction.support.TransactionOperations;
-import org.springframework.transaction.support.TransactionTemplate;
-
 /**
- * Counters in PostgreSQL by way of a given template, each access in a transaction of its
- * own.
+ * Counters in some storage.
  */
-final class CounterStorage {
+interface CounterStorage {
 
-	private final GateDataSource dataSource;
+	void create(String id);
 
-	private final JdbcOperations jdbc;
+	long read(String id);
 
-	private final TransactionOperations transactions;
-
-	CounterStorage(GateDataSource dataSource, JdbcOperations jdbc, TransactionOperations transactions) {
-		this.dataSource = dataSource;
-		this.jdbc = jdbc;
-		this.transactions = transactions;
-	}
+	void write(String id, long value, Runnable insideTransaction);
 
 	/**
-	 * By way of a template and a transaction manager that are no beans, so that nothing
-	 * has decorated them.
-	 * @param target the data source
-	 * @return the storage
+	 * Run an action, once, at the last moment before the calling thread sends something
+	 * to the storage. Whatever this JVM checks has been checked by then.
+	 * @param action the action
 	 */
-	static CounterStorage undecorated(DataSource target) {
-		GateDataSource dataSource = new GateDataSource(target);
-		return new CounterStorage(dataSource, new JdbcTemplate(dataSource),
-				new TransactionTemplate(new DataSourceTransactionManager(dataSource)));
-	}
+	void beforeNextAccess(Runnable action);
 
-	void createTable() {
-		this.jdbc.execute("CREATE TABLE IF NOT EXISTS counter (id VARCHAR(64) PRIMARY KEY, value BIGINT NOT NULL)");
-	}
-
-	void create(String id) {
-		this.jdbc.update("INSERT INTO counter (id, value) VALUES (?, 0)", id);
-	}
-
-	long read(String id) {
-		return Objects.requireNonNull(this.transactions
-			.execute((status) -> this.jdbc.queryForObject("SELECT value FROM counter WHERE id = ?", Long.class, id)));
-	}
-
-	void write(String id, long value, Runnable insideTransaction) {
-		this.transactions.executeWithoutResult((status) -> {
-			this.jdbc.update("UPDATE counter SET value = ? WHERE id = ?", value, id);
-			insideTransaction.run();
-		});
-	}
-
-	GateDataSource getDataSource() {
-		return this.dataSource;
-	}
+	/**
+	 * Run nothing before the next access of the calling thread.
+	 */
+	void open();
 
 }

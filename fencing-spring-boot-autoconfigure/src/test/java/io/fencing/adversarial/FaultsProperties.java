@@ -5,7 +5,7 @@ import java.time.Duration;
 /**
  * The system properties that say how long a run takes and what it decides.
  */
-final class FaultsProperties {
+public final class FaultsProperties {
 
 	private FaultsProperties() {
 	}
@@ -16,7 +16,7 @@ final class FaultsProperties {
 	 * @param shortForm how long without it
 	 * @return the time
 	 */
-	static Duration time(Duration shortForm) {
+	public static Duration time(Duration shortForm) {
 		return (System.getProperty("fencing.faults") != null)
 				? Duration.ofSeconds(Long.getLong("fencing.faults.seconds", 60)) : shortForm;
 	}
@@ -26,7 +26,7 @@ final class FaultsProperties {
 	 * default.
 	 * @return the seed
 	 */
-	static long seed() {
+	public static long seed() {
 		return Long.getLong("fencing.faults.seed", System.nanoTime());
 	}
 

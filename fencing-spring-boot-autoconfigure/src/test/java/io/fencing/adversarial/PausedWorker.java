@@ -22,12 +22,12 @@ public final class PausedWorker {
 
 	private final Counter counter;
 
-	private final CounterStorage storage;
+	private final JdbcCounterStorage storage;
 
 	private PausedWorker(ParentJvm parent, ConfigurableApplicationContext context) {
 		this.parent = parent;
 		this.counter = context.getBean(Counter.class);
-		this.storage = context.getBean("fencedStorage", CounterStorage.class);
+		this.storage = context.getBean("fencedStorage", JdbcCounterStorage.class);
 	}
 
 	private void add(String id, Place place) {

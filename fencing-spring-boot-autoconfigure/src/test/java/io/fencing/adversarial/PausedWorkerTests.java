@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class PausedWorkerTests {
 
-	private static CounterStorage database;
+	private static JdbcCounterStorage database;
 
 	@AutoClose
 	private static ForkedJvm a;
@@ -28,7 +28,7 @@ class PausedWorkerTests {
 	@BeforeAll
 	static void start() {
 		String url = TestServers.newPostgresUrl();
-		database = CounterStorage.undecorated(new DriverManagerDataSource(url));
+		database = JdbcCounterStorage.undecorated(new DriverManagerDataSource(url));
 		database.createTable();
 		String[] properties = { "--spring.datasource.url=" + url, "--spring.data.redis.url=" + TestServers.redisUrl(),
 				"--fencing.lease.time=1s", "--fencing.lease.wait=20s", "--fencing.jdbc.admission-timeout=500ms" };

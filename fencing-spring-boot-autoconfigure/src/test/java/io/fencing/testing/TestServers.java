@@ -18,6 +18,7 @@ import org.h2.jdbcx.JdbcDataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import redis.embedded.RedisServer;
 import redis.embedded.core.ExecutableProvider;
+import redis.embedded.core.RedisServerBuilder;
 import redis.embedded.model.OsArchitecture;
 
 /**
@@ -58,25 +59,42 @@ public final class TestServers {
 	 * A Redis server of the test's own, on the given port, not started.
 	 */
 	public static RedisServer newRedis(int port) {
-		return newRedis(port, ExecutableProvider.newJarResourceProvider());
+		return newRedis(port, new String[0]);
 	}
 
 	/**
 	 * A Redis 7 server of the test's own, on the given port, not started.
 	 */
 	public static RedisServer newRedis7(int port) {
-		return newRedis(port, ExecutableProvider.newJarResourceProvider(REDIS_7));
+		return newRedis7(port, new String[0]);
 	}
 
-	private static RedisServer newRedis(int port, ExecutableProvider executable) {
+	/**
+	 * A Redis server of the test's own with further settings, not started.
+	 */
+	static RedisServer newRedis(int port, String... settings) {
+		return newRedis(port, ExecutableProvider.newJarResourceProvider(), settings);
+	}
+
+	/**
+	 * A Redis 7 server of the test's own with further settings, not started.
+	 */
+	static RedisServer newRedis7(int port, String... settings) {
+		return newRedis(port, ExecutableProvider.newJarResourceProvider(REDIS_7), settings);
+	}
+
+	private static RedisServer newRedis(int port, ExecutableProvider executable, String... settings) {
 		try {
-			return RedisServer.newRedisServer()
+			RedisServerBuilder builder = RedisServer.newRedisServer()
 				.executableProvider(executable)
 				.port(port)
 				.bind("127.0.0.1")
 				.setting("save \"\"")
-				.setting("appendonly no")
-				.build();
+				.setting("appendonly no");
+			for (String setting : settings) {
+				builder.setting(setting);
+			}
+			return builder.build();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

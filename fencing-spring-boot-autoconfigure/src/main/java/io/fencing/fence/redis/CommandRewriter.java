@@ -62,11 +62,14 @@ final class CommandRewriter<K, V> {
 	 * @param script the script
 	 * @param name the name of the command
 	 * @param args its arguments
+	 * @param keys those of its keys that a cluster must see
 	 * @param admission what it must show
 	 * @return what comes after the script
 	 */
-	CommandArgs<K, V> command(FenceScript script, String name, @Nullable CommandArgs<K, V> args, Admission admission) {
-		CommandArgs<K, V> tail = new CommandArgs<>(this.codec).add(admission.count());
+	CommandArgs<K, V> command(FenceScript script, String name, @Nullable CommandArgs<K, V> args, List<byte[]> keys,
+			Admission admission) {
+		CommandArgs<K, V> tail = new CommandArgs<>(this.codec).add(keys.size() + admission.count());
+		keys.forEach((key) -> addKey(tail, key));
 		admission.keys().forEach((key) -> addKey(tail, key));
 		if (script != FenceScript.EQUAL) {
 			tail.add(isRead3(name) ? "resp3" : LargeCommands.shape(name));

@@ -1,6 +1,7 @@
 package io.fencing.fence.redis;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -64,18 +65,19 @@ final class FenceObserver<K, V> {
 	/**
 	 * Look at one command.
 	 * @param context the operation
-	 * @param remedy why an enforced operation could not send the command, {@code null} if
-	 * it could
+	 * @param command the command
 	 * @param database the database of the data
-	 * @param slot the slot of the data, {@link Admission#NO_SLOT} where there are none
 	 */
-	void observe(OperationContext context, @Nullable String remedy, int database, int slot) {
+	void observe(OperationContext context, IncomingCommand<K, V, ?> command, int database) {
 		try {
-			if (remedy != null) {
+			if (command.remedy() != null) {
 				this.fence.get().observed(context, Observation.REFUSED);
 				return;
 			}
-			Admission admission = this.fence.get().observation(context, database, slot);
+			if (command.isKeyless()) {
+				return;
+			}
+			Admission admission = this.fence.get().observation(context, database, command.slot());
 			if (admission == null) {
 				return;
 			}
@@ -92,7 +94,7 @@ final class FenceObserver<K, V> {
 
 	private void claim(OperationContext context, Admission admission) {
 		CommandArgs<K, V> tail = new CommandRewriter<>(this.codec, false).command(FenceScript.COMMAND, "PING", null,
-				admission);
+				List.of(), admission);
 		AsyncCommand<K, V, String> claim = new AsyncCommand<>(
 				new Command<>(CommandType.EVAL, new StatusOutput<>(this.codec),
 						new CommandArgs<>(this.codec).add(FenceScript.COMMAND.text()).addAll(tail)));

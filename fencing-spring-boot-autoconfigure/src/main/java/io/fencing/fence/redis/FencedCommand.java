@@ -83,6 +83,9 @@ final class FencedCommand<K, V, T> extends CommandWrapper<K, V, T> {
 					new FencedCommand<>(this.command, this.admission, this.script, this.tail, this.sending.asText()));
 			return;
 		}
+		if (error != null && error.startsWith("TRYAGAIN") && this.sending.later()) {
+			return;
+		}
 		FencingException refusal = this.admission.refusal(error);
 		if (refusal != null) {
 			this.sending.onRefusal().accept(refusal);
@@ -128,17 +131,22 @@ final class FencedCommand<K, V, T> extends CommandWrapper<K, V, T> {
 	 * @param queued whether it is queued in a transaction, so that an answer comes late
 	 * or never
 	 * @param resend sends a command once more
+	 * @param tryAgain sends it later, if that can be done
 	 * @param onRefusal told of a refusal
 	 */
 	record Sending<K, V>(RedisCodec<K, V> codec, boolean text, boolean queued, Consumer<RedisCommand<K, V, ?>> resend,
-			Consumer<FencingException> onRefusal) {
+			@Nullable TryAgain tryAgain, Consumer<FencingException> onRefusal) {
 
 		void again(RedisCommand<K, V, ?> command) {
 			this.resend.accept(command);
 		}
 
+		boolean later() {
+			return this.tryAgain != null && this.tryAgain.later();
+		}
+
 		Sending<K, V> asText() {
-			return new Sending<>(this.codec, true, this.queued, this.resend, this.onRefusal);
+			return new Sending<>(this.codec, true, this.queued, this.resend, this.tryAgain, this.onRefusal);
 		}
 
 	}

@@ -1,9 +1,6 @@
 package io.fencing.fence.redis;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
@@ -12,7 +9,6 @@ import io.fencing.context.OperationContext;
 import io.fencing.fence.redis.FencedCommand.Sending;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.api.StatefulConnection;
-import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandArgsAccessor;
@@ -89,94 +85,93 @@ final class FencedDispatch<K, V> {
 	 */
 	<T> RedisCommand<K, V, T> dispatch(RedisCommand<K, V, T> command, @Nullable OperationContext captured) {
 		OperationContext context = (captured != null) ? captured : OperationContext.get();
-		String name = command.getType().toString().toUpperCase(Locale.ROOT);
-		CommandKind kind = CommandKind.of(name);
-		if (context == null && (kind == CommandKind.WRITE || kind == CommandKind.SCRIPT || Refusals.mayWrite(name))) {
-			this.fence.get().checkOutside(name);
+		IncomingCommand<K, V, T> incoming = new IncomingCommand<>(command, this.route == ReadRoute.CLUSTER);
+		CommandKind kind = incoming.kind();
+		if (context == null) {
+			if (incoming.mayWrite()) {
+				this.fence.get().checkOutside(incoming.name());
+			}
+			return pass(incoming, null);
 		}
-		boolean passes = kind == CommandKind.CONNECTION || kind == CommandKind.END;
-		if (context != null && !context.isEnforced() && !passes && kind != CommandKind.BEGIN) {
-			observe(command, name, kind, context);
+		if (kind == CommandKind.CONNECTION || kind == CommandKind.END) {
+			return pass(incoming, context);
 		}
-		if (context == null || !context.isEnforced() || passes) {
-			return pass(command, name, context);
+		if (!context.isEnforced()) {
+			if (kind != CommandKind.BEGIN) {
+				this.observer.observe(context, incoming, this.database);
+			}
+			return pass(incoming, context);
 		}
 		this.fence.get().checkBeforeSending(context);
 		context.meetFence();
-		if (kind == CommandKind.BEGIN) {
-			return pass(command, name, context);
-		}
-		return send(command, name, kind, context);
+		return (kind == CommandKind.BEGIN) ? pass(incoming, context)
+				: send(incoming, context, (this.route == ReadRoute.CLUSTER) ? tryAgain(incoming, context) : null);
 	}
 
-	private void observe(RedisCommand<K, V, ?> command, String name, CommandKind kind, OperationContext context) {
-		EncodedArguments arguments = new EncodedArguments(command.getArgs());
-		int slot = (this.route == ReadRoute.CLUSTER) ? slot(command, kind, arguments) : Admission.NO_SLOT;
-		String remedy = remedy(name, kind, arguments, slot);
-		if (remedy != null || !isKeyless(slot)) {
-			this.observer.observe(context, remedy, this.database, slot);
-		}
+	private TryAgain tryAgain(IncomingCommand<K, V, ?> incoming, OperationContext context) {
+		return new TryAgain(this.connection.getResources().eventExecutorGroup(), incoming.command(), (again) -> {
+			this.fence.get().checkBeforeSending(context);
+			send(incoming, context, again);
+		});
 	}
 
-	private @Nullable String remedy(String name, CommandKind kind, EncodedArguments arguments, int slot) {
-		String remedy = Refusals.find(name, arguments);
-		if (remedy == null && isKeyless(slot) && kind != CommandKind.READ) {
-			return "it has no key, so no slot of the cluster can check it; call it outside of the operation";
-		}
-		return remedy;
-	}
-
-	private boolean isKeyless(int slot) {
-		return this.route == ReadRoute.CLUSTER && slot == Admission.NO_SLOT;
-	}
-
-	private <T> RedisCommand<K, V, T> send(RedisCommand<K, V, T> command, String name, CommandKind kind,
-			OperationContext context) {
-		EncodedArguments arguments = new EncodedArguments(command.getArgs());
-		int slot = (this.route == ReadRoute.CLUSTER) ? slot(command, kind, arguments) : Admission.NO_SLOT;
-		String remedy = remedy(name, kind, arguments, slot);
+	private <T> RedisCommand<K, V, T> send(IncomingCommand<K, V, T> incoming, OperationContext context,
+			@Nullable TryAgain again) {
+		String remedy = incoming.remedy();
 		Batch batch = batch();
 		if (remedy == null && batch != null && !batch.endsWithin(context)) {
 			remedy = "its pipeline or transaction was begun outside of the operation and ends after it; begin it inside";
 		}
 		if (remedy != null) {
-			throw this.fence.get().unfenced(context, name, remedy);
+			throw this.fence.get().unfenced(context, incoming.name(), remedy);
 		}
-		if (isKeyless(slot)) {
-			return this.connection.dispatch(command);
+		if (incoming.isKeyless()) {
+			return this.connection.dispatch(incoming.command());
 		}
-		Bundle<K, V> waiting = this.bundle;
-		if (waiting != null && this.transaction == null && kind != CommandKind.SCRIPT
-				&& this.rewriter.canShare(name, command.getArgs())) {
-			waiting.add(name, command);
-			if (waiting.isFull()) {
-				sendBundle();
-			}
-			return command;
+		if (waits(incoming)) {
+			return incoming.command();
 		}
 		sendBundle();
-		Admission admission = this.fence.get().admission(context, this.database, slot);
-		if (kind == CommandKind.READ && admission.isGranted() && this.route.readsMaster(this.connection)) {
-			return this.connection.dispatch(command);
+		Admission admission = this.fence.get().admission(context, this.database, incoming.slot());
+		if (incoming.kind() == CommandKind.READ && admission.isGranted() && this.route.readsMaster(this.connection)) {
+			return this.connection.dispatch(incoming.command());
 		}
 		if (batch != null) {
 			batch.claimOnce(admission);
 		}
-		if (kind == CommandKind.SCRIPT) {
-			return sendScript(command, name, arguments.toBytes(), admission, batch);
+		if (incoming.kind() == CommandKind.SCRIPT) {
+			return sendScript(incoming, admission, batch, again);
 		}
-		FenceScript script = this.rewriter.scriptFor(name, command.getArgs(), admission);
-		return send(command, script, this.rewriter.command(script, name, command.getArgs(), admission), admission,
-				batch);
+		FenceScript script = this.rewriter.scriptFor(incoming.name(), incoming.args(), admission);
+		return send(incoming.command(), script,
+				this.rewriter.command(script, incoming.name(), incoming.args(), incoming.keys(), admission), admission,
+				batch, again);
 	}
 
-	private <T> RedisCommand<K, V, T> sendScript(RedisCommand<K, V, T> command, String name, List<byte[]> arguments,
-			Admission admission, @Nullable Batch batch) {
-		FenceScript script = name.startsWith("EVALSHA") ? this.fence.get().getScripts().find(arguments.get(0))
+	// in a pipeline, until others share its script
+	private boolean waits(IncomingCommand<K, V, ?> incoming) {
+		Bundle<K, V> waiting = this.bundle;
+		if (waiting == null || this.transaction != null || incoming.kind() == CommandKind.SCRIPT
+				|| !this.rewriter.canShare(incoming.name(), incoming.args())) {
+			return false;
+		}
+		waiting.add(incoming.name(), incoming.command());
+		if (waiting.isFull()) {
+			sendBundle();
+		}
+		return true;
+	}
+
+	private <T> RedisCommand<K, V, T> sendScript(IncomingCommand<K, V, T> incoming, Admission admission,
+			@Nullable Batch batch, @Nullable TryAgain again) {
+		RedisCommand<K, V, T> command = incoming.command();
+		List<byte[]> arguments = incoming.arguments();
+		FenceScript script = incoming.name().startsWith("EVALSHA")
+				? this.fence.get().getScripts().find(arguments.get(0))
 				: this.fence.get().getScripts().of(arguments.get(0));
 		if (script == null && batch != null) {
 			throw this.fence.get()
-				.unfenced(admission.getContext(), name,
+				.unfenced(admission.getContext(), incoming.name(),
 						"its source is not known here, and a pipeline or transaction cannot send it again; use EVAL");
 		}
 		if (script == null) {
@@ -184,15 +179,16 @@ final class FencedDispatch<K, V> {
 			command.completeExceptionally(new RedisNoScriptException("NOSCRIPT No matching script. Please use EVAL."));
 			return command;
 		}
-		return send(command, script, this.rewriter.script(arguments, admission), admission, batch);
+		return send(command, script, this.rewriter.script(arguments, admission), admission, batch, again);
 	}
 
 	private <T> RedisCommand<K, V, T> send(RedisCommand<K, V, T> command, FenceScript script, CommandArgs<K, V> tail,
-			Admission admission, @Nullable Batch batch) {
+			Admission admission, @Nullable Batch batch, @Nullable TryAgain again) {
 		boolean text = this.flushedByHand || (batch != null && batch.needsText(script));
 		boolean queued = batch != null && batch.isTransaction();
-		FencedCommand<K, V, T> fenced = new FencedCommand<>(command, admission, script, tail,
-				new Sending<>(this.codec, text, queued, this.connection::dispatch, this.refusal::set));
+		boolean repeatable = batch == null && !this.flushedByHand;
+		FencedCommand<K, V, T> fenced = new FencedCommand<>(command, admission, script, tail, new Sending<>(this.codec,
+				text, queued, this.connection::dispatch, repeatable ? again : null, this.refusal::set));
 		if (batch != null) {
 			batch.add(fenced);
 		}
@@ -205,10 +201,10 @@ final class FencedDispatch<K, V> {
 		return (dispatched instanceof FencedCommand) ? command : dispatched;
 	}
 
-	private <T> RedisCommand<K, V, T> pass(RedisCommand<K, V, T> command, String name,
-			@Nullable OperationContext context) {
+	private <T> RedisCommand<K, V, T> pass(IncomingCommand<K, V, T> incoming, @Nullable OperationContext context) {
 		sendBundle();
-		switch (name) {
+		RedisCommand<K, V, T> command = incoming.command();
+		switch (incoming.name()) {
 			case "MULTI" -> {
 				this.refusal.set(null);
 				this.transaction = new Batch(context, true);
@@ -225,28 +221,11 @@ final class FencedDispatch<K, V> {
 				Long selected = CommandArgsAccessor.getFirstInteger(command.getArgs());
 				this.database = (selected != null) ? selected.intValue() : this.database;
 			}
-			case "SCRIPT" -> rememberSource(new EncodedArguments(command.getArgs()).toBytes());
+			case "SCRIPT" -> this.fence.get().getScripts().load(incoming.arguments());
 			default -> {
 			}
 		}
 		return this.connection.dispatch(command);
-	}
-
-	// a script that is loaded may be called by its name later
-	private void rememberSource(List<byte[]> arguments) {
-		if (arguments.size() == 2 && new String(arguments.get(0), StandardCharsets.US_ASCII).equalsIgnoreCase("LOAD")) {
-			this.fence.get().getScripts().of(arguments.get(1));
-		}
-	}
-
-	private static int slot(RedisCommand<?, ?, ?> command, CommandKind kind, EncodedArguments arguments) {
-		if (kind == CommandKind.SCRIPT) {
-			List<byte[]> bytes = arguments.toBytes();
-			boolean hasKey = bytes.size() > 2 && !"0".equals(new String(bytes.get(1), StandardCharsets.US_ASCII));
-			return hasKey ? SlotHash.getSlot(bytes.get(2)) : Admission.NO_SLOT;
-		}
-		ByteBuffer key = (command.getArgs() != null) ? CommandArgsAccessor.encodeFirstKey(command.getArgs()) : null;
-		return (key != null) ? SlotHash.getSlot(key) : Admission.NO_SLOT;
 	}
 
 	private @Nullable Batch batch() {

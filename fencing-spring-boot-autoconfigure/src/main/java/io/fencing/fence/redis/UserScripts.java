@@ -3,6 +3,7 @@ package io.fencing.fence.redis;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -31,6 +32,16 @@ final class UserScripts {
 	 */
 	FenceScript of(byte[] source) {
 		return this.scripts.computeIfAbsent(FenceScript.sha(source), (sha) -> FenceScript.before(source));
+	}
+
+	/**
+	 * Remember a script that is loaded: it may be called by its name later.
+	 * @param arguments those of the command SCRIPT
+	 */
+	void load(List<byte[]> arguments) {
+		if (arguments.size() == 2 && new String(arguments.get(0), StandardCharsets.US_ASCII).equalsIgnoreCase("LOAD")) {
+			of(arguments.get(1));
+		}
 	}
 
 	/**

@@ -1,7 +1,7 @@
--- The short form for one guard that must show the token: a command as ARGV, and token:owner at the end. Sent as text in
--- pipelines, so every byte counts.
+-- The short form for one guard that must show the token: a command as ARGV, and token:owner at the end; the guard is the
+-- last of KEYS. Sent as text in pipelines, so every byte counts.
 local n = #ARGV
-local shown = redis.call('GET', KEYS[1])
+local shown = redis.call('GET', KEYS[#KEYS])
 if shown ~= ARGV[n] then
 	return redis.error_reply('FENCED OTHER 1 ' .. (shown or ''))
 end

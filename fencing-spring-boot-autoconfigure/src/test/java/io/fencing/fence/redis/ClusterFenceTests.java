@@ -1,21 +1,16 @@
 package io.fencing.fence.redis;
 
-import java.io.IOException;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import io.fencing.RejectionReason;
 import io.fencing.StaleTokenException;
 import io.fencing.UnfencedWriteException;
 import io.fencing.context.OperationContext;
-import io.fencing.fence.UnfencedWrites;
 import io.fencing.fence.redis.FencedRedis.Held;
-import io.fencing.testing.TestServers;
 import io.lettuce.core.cluster.SlotHash;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -23,11 +18,8 @@ import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import redis.embedded.RedisServer;
-import redis.embedded.RedisShardedCluster;
 
-import org.springframework.data.redis.connection.RedisClusterConfiguration;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.RedisStringCommands;
 import org.springframework.data.redis.core.ReactiveStringRedisTemplate;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
@@ -41,61 +33,26 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class ClusterFenceTests {
 
-	private static final int MAX_PORT = 55_000;
-
-	private static RedisShardedCluster cluster;
-
-	private static FencedRedis redis;
-
-	private static LettuceConnectionFactory plainFactory;
-
-	private static LettuceConnectionFactory factory;
+	private static FencedRedis cluster;
 
 	private static StringRedisTemplate plain;
 
 	private static StringRedisTemplate template;
 
 	@BeforeAll
-	static void startCluster() throws IOException {
-		cluster = RedisShardedCluster.newRedisCluster()
-			.withServerBuilder(RedisServer.newRedisServer().bind("127.0.0.1").setting("save \"\""))
-			.serverPorts(Stream.generate(TestServers::freePort)
-				.filter((port) -> port < MAX_PORT)
-				.distinct()
-				.limit(3)
-				.toList())
-			.initializationTimeout(Duration.ofSeconds(30))
-			.shard("one", 0)
-			.shard("two", 0)
-			.shard("three", 0)
-			.build();
-		cluster.start();
-		redis = new FencedRedis();
-		plainFactory = FencedRedis.start(newFactory());
-		factory = FencedRedis.start(redis.fence(newFactory(), UnfencedWrites.ALLOW));
-		plain = new StringRedisTemplate(plainFactory);
-		template = new StringRedisTemplate(factory);
-	}
-
-	private static LettuceConnectionFactory newFactory() {
-		return new LettuceConnectionFactory(new RedisClusterConfiguration(
-				cluster.serverPorts().stream().map((port) -> "127.0.0.1:" + port).toList()));
+	static void connect() {
+		cluster = Topology.CLUSTER.connect();
+		plain = cluster.plain();
+		template = cluster.template();
 	}
 
 	@AfterAll
-	static void stopCluster() throws IOException {
-		factory.destroy();
-		plainFactory.destroy();
-		redis.close();
-		cluster.stop();
+	static void disconnect() {
+		cluster.close();
 	}
 
 	private static StaleTokenException stale(Callable<?> work) {
 		return assertThatExceptionOfType(StaleTokenException.class).isThrownBy(work::call).actual();
-	}
-
-	private static String guard(Held held, String key) {
-		return new String(new GuardKeys("fencing").guard(held.resource(), SlotHash.getSlot(key)));
 	}
 
 	// case 70
@@ -107,7 +64,7 @@ class ClusterFenceTests {
 				template.opsForValue().set(odd, "v" + odd);
 				assertThat(template.opsForValue().get(odd)).isEqualTo("v" + odd);
 				assertThat(plain.opsForValue().get(odd)).isEqualTo("v" + odd);
-				assertThat(plain.hasKey(guard(held, odd))).isTrue();
+				assertThat(plain.hasKey(Topology.CLUSTER.guard(held, odd))).isTrue();
 			}
 			return true;
 		});
@@ -141,7 +98,7 @@ class ClusterFenceTests {
 		Held held = FencedRedis.next("deleted");
 		OperationContext context = FencedRedis.operation(held);
 		FencedRedis.in(context, () -> template.opsForValue().increment("deleted"));
-		plain.delete(guard(held, "deleted"));
+		plain.delete(Topology.CLUSTER.guard(held, "deleted"));
 		assertThat(stale(() -> FencedRedis.in(context, () -> template.opsForValue().increment("deleted"))).getReason())
 			.isEqualTo(RejectionReason.MISSING);
 		assertThat(plain.opsForValue().get("deleted")).isEqualTo("1");
@@ -165,6 +122,39 @@ class ClusterFenceTests {
 		assertThat(
 				FencedRedis.in(FencedRedis.operation(FencedRedis.next("many")), () -> template.delete(many.keySet())))
 			.isEqualTo(200L);
+	}
+
+	@Test
+	void whenSeveralKeysAreInOneSlotThenTheyAreUsedTogether() throws Exception {
+		String a = "{together}a";
+		String b = "{together}b";
+		String c = "{together}c";
+		FencedRedis.in(FencedRedis.operation(FencedRedis.next("together")), () -> {
+			template.opsForValue().multiSet(Map.of(a, "1", b, "2"));
+			assertThat(template.opsForValue().multiGet(List.of(a, b))).containsExactly("1", "2");
+			assertThat(template.execute((RedisCallback<Long>) (connection) -> connection.stringCommands()
+				.bitOp(RedisStringCommands.BitOperation.OR, c.getBytes(), a.getBytes(), b.getBytes()))).isOne();
+			assertThat(template.opsForValue().get(c)).isEqualTo("3");
+			assertThat(template.copy(a, c, true)).isTrue();
+			template.rename(c, b);
+			assertThat(template.opsForValue().get(b)).isEqualTo("1");
+			assertThat(template.delete(List.of(a, b, c))).isEqualTo(2);
+			template.opsForZSet().add(a, "m", 1);
+			template.opsForZSet().add(b, "m", 2);
+			assertThat(template.opsForZSet().unionAndStore(a, b, c)).isOne();
+			assertThat(template.opsForZSet().score(c, "m")).isEqualTo(3);
+			assertThat(template.opsForZSet().intersect(a, b)).containsExactly("m");
+			template.delete(List.of(a, b, c));
+			template.opsForSet().add(a, "x");
+			template.opsForSet().add(b, "y");
+			assertThat(template.opsForSet().unionAndStore(List.of(a, b), c)).isEqualTo(2);
+			assertThat(template.opsForSet().move(a, "x", b)).isTrue();
+			template.delete(List.of(a, b, c));
+			template.opsForList().rightPush(a, "x");
+			assertThat(template.opsForList().rightPopAndLeftPush(a, b)).isEqualTo("x");
+			return template.delete(b);
+		});
+		assertThat(plain.countExistingKeys(List.of(a, b, c))).isZero();
 	}
 
 	@Test
@@ -195,7 +185,7 @@ class ClusterFenceTests {
 
 	@Test
 	void whenReactiveTemplateBlocksThenFencedTheSame() throws Exception {
-		ReactiveStringRedisTemplate reactive = new ReactiveStringRedisTemplate(factory);
+		ReactiveStringRedisTemplate reactive = new ReactiveStringRedisTemplate(cluster.factory());
 		OperationContext older = FencedRedis.operation(FencedRedis.next("reactive"));
 		FencedRedis.in(FencedRedis.operation(FencedRedis.next("reactive")),
 				() -> reactive.opsForValue().set("reactive", "newer").block());
@@ -207,7 +197,7 @@ class ClusterFenceTests {
 
 	@Test
 	void whenReactiveCommandsAreComposedOverSlotsThenFencedTheSame() throws Exception {
-		ReactiveStringRedisTemplate reactive = new ReactiveStringRedisTemplate(factory);
+		ReactiveStringRedisTemplate reactive = new ReactiveStringRedisTemplate(cluster.factory());
 		plain.opsForValue().set("composed, another slot", "1");
 		OperationContext older = FencedRedis.operation(FencedRedis.next("composed"));
 		FencedRedis.in(FencedRedis.operation(FencedRedis.next("composed")),

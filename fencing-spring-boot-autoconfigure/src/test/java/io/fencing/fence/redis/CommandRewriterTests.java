@@ -49,7 +49,7 @@ class CommandRewriterTests {
 		Admission admission = admission(held, granted);
 		CommandArgs<byte[], byte[]> args = args(sample);
 		FenceScript script = this.rewriter.scriptFor(sample.name(), args, admission);
-		List<byte[]> words = words(this.rewriter.command(script, sample.name(), args, admission));
+		List<byte[]> words = words(this.rewriter.command(script, sample.name(), args, List.of(), admission));
 		int position = checkGuards(words, 0, held);
 		if (script != FenceScript.EQUAL) {
 			assertThat(text(words.get(position++))).isEqualTo("-");

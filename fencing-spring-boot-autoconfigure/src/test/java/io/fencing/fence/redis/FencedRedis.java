@@ -6,6 +6,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 import io.fencing.FencedResource;
 import io.fencing.FencedResourceFactory;
@@ -55,8 +56,16 @@ final class FencedRedis implements AutoCloseable {
 	}
 
 	FencedRedis(String url, ProtocolVersion protocol, UnfencedWrites unfencedWrites) {
-		this.plainFactory = start(newFactory(url, protocol));
-		this.factory = start(fence(newFactory(url, protocol), unfencedWrites));
+		this(() -> newFactory(url, protocol), unfencedWrites);
+	}
+
+	FencedRedis(Supplier<LettuceConnectionFactory> newFactory) {
+		this(newFactory, UnfencedWrites.ALLOW);
+	}
+
+	private FencedRedis(Supplier<LettuceConnectionFactory> newFactory, UnfencedWrites unfencedWrites) {
+		this.plainFactory = start(newFactory.get());
+		this.factory = start(fence(newFactory.get(), unfencedWrites));
 		this.plain = new StringRedisTemplate(this.plainFactory);
 		this.template = new StringRedisTemplate(this.factory);
 	}

@@ -70,9 +70,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ParityTests {
 
-	private static final String FAILED = "failed ";
+	static final String FAILED = "failed ";
 
-	private static final String NO_SAMPLE = "no sample argument";
+	static final String NO_SAMPLE = "no sample argument";
 
 	/** Methods whose results are never the same twice, or that no test survives. */
 	static final Map<String, String> NOT_APPLICABLE = new TreeMap<>();
@@ -185,7 +185,7 @@ class ParityTests {
 				: new Outcome(subject, method, "different", plainData + " <> " + fencedData);
 	}
 
-	private static String call(Subject subject, Method method, LettuceConnectionFactory factory) {
+	static String call(Subject subject, Method method, LettuceConnectionFactory factory) {
 		Object[] arguments = new ParitySamples(subject.key(), subject.bytes()).of(method);
 		RedisConnection connection = subject.bytes() ? factory.getConnection() : null;
 		try {

@@ -1,0 +1,92 @@
+package io.fencing.adversarial;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.fencing.testing.ForkedJvm;
+import io.fencing.testing.Freezer;
+import io.fencing.testing.History;
+import io.fencing.testing.History.Operation;
+
+/**
+ * One run of JVMs that all add one to the same counter, while they are frozen at random.
+ */
+final class CounterRun {
+
+	private static final Duration LIMIT = Duration.ofSeconds(120);
+
+	private final History history = new History();
+
+	private final long value;
+
+	private final String text;
+
+	private long lostLeases;
+
+	private long stale;
+
+	private long refusedLocally;
+
+	private long repeated;
+
+	/**
+	 * Run it, to its end.
+	 * @param database where the counter is, by no fence
+	 * @param workers the JVMs, each running {@link CounterLoad}
+	 * @param operations how many operations they do together
+	 * @param storage the name of the storage that the workers use
+	 * @param id the id of the counter
+	 * @param seed what their decisions follow from
+	 */
+	CounterRun(CounterStorage database, List<ForkedJvm> workers, int operations, String storage, String id, long seed) {
+		System.out.println("Run '" + id + "' with seed " + seed);
+		database.create(id);
+		int share = operations / workers.size();
+		int freezes;
+		try (Freezer freezer = Freezer.start(seed, workers, CounterLoad.LEASE.multipliedBy(2),
+				CounterLoad.LEASE.multipliedBy(3))) {
+			for (int i = 0; i < workers.size(); i++) {
+				workers.get(i).send(storage + " " + id + " " + (seed + i) + " " + share);
+			}
+			workers.forEach((worker) -> add(worker.await("DONE", LIMIT)));
+			freezes = freezer.getFreezes();
+		}
+		workers.forEach(
+				(worker) -> worker.take("ACKNOWLEDGED").forEach((line) -> this.history.add(Operation.parse(line))));
+		this.value = database.read(id);
+		this.text = "Run '" + id + "', seed " + seed + ": value " + this.value + ", acknowledged " + this.history.size()
+				+ ", repeated " + this.repeated + ", lost leases " + this.lostLeases + ", LeaseLostExceptions "
+				+ this.refusedLocally + ", StaleTokenExceptions of the storage " + this.stale + ", freezes " + freezes;
+		System.out.println(this.text);
+	}
+
+	private void add(String counts) {
+		String[] parts = counts.split(" ");
+		this.lostLeases += Long.parseLong(parts[0]);
+		this.stale += Long.parseLong(parts[1]);
+		this.refusedLocally += Long.parseLong(parts[2]);
+		this.repeated += Long.parseLong(parts[3]);
+	}
+
+	History getHistory() {
+		return this.history;
+	}
+
+	long getValue() {
+		return this.value;
+	}
+
+	long getLostLeases() {
+		return this.lostLeases;
+	}
+
+	long getStale() {
+		return this.stale;
+	}
+
+	@Override
+	public String toString() {
+		return this.text;
+	}
+
+}
