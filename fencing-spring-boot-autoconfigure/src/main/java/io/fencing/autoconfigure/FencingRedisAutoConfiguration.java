@@ -7,7 +7,6 @@ import io.fencing.fence.redis.RedisFence;
 import io.fencing.fence.redis.RedisFencePostProcessor;
 import io.fencing.fence.redis.RedisFenceRuntimeHints;
 import io.fencing.fence.redis.RedisFenceSettings;
-import io.lettuce.core.RedisClient;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -29,7 +28,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 @AutoConfiguration(after = FencingAutoConfiguration.class,
 		afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
-@ConditionalOnClass({ RedisConnectionFactory.class, RedisClient.class })
+@ConditionalOnClass(RedisConnectionFactory.class)
 @ConditionalOnBooleanProperty(name = "fencing.enabled", matchIfMissing = true)
 @ImportRuntimeHints(RedisFenceRuntimeHints.class)
 public final class FencingRedisAutoConfiguration {

@@ -57,16 +57,6 @@ public final class OperationContext extends FencingContext {
 		this.allHeld = allHeld();
 	}
 
-	private List<HeldResource> allHeld() {
-		SortedMap<FencedResource, HeldResource> all = new TreeMap<>();
-		for (OperationContext context = this; context != null; context = context.parent) {
-			if (context.enforced) {
-				context.held.forEach((one) -> all.put(one.getResource(), one));
-			}
-		}
-		return List.copyOf(all.values());
-	}
-
 	/**
 	 * Create the context of an enforced operation, without making it the current one.
 	 * @param operation the name of the operation
@@ -124,6 +114,16 @@ public final class OperationContext extends FencingContext {
 	 */
 	public List<HeldResource> getAllHeld() {
 		return this.allHeld;
+	}
+
+	private List<HeldResource> allHeld() {
+		SortedMap<FencedResource, HeldResource> all = new TreeMap<>();
+		for (OperationContext context = this; context != null; context = context.parent) {
+			if (context.enforced) {
+				context.held.forEach((one) -> all.put(one.getResource(), one));
+			}
+		}
+		return List.copyOf(all.values());
 	}
 
 	/**

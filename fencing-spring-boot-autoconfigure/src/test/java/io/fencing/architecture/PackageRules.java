@@ -53,7 +53,7 @@ final class PackageRules {
 		rules.add(everyPackageIsInTheTable());
 		rules.add(rootIsPlain());
 		rules.add(usedOnlyIn("org.springframework.boot..", ".actuate", ".autoconfigure"));
-		rules.add(usedOnlyIn("org.redisson..", ".lease.redisson", ".autoconfigure"));
+		rules.add(usedOnlyIn("org.redisson..", ".lease.redisson", ".fence.redis", ".autoconfigure"));
 		rules.add(usedOnlyIn("org.springframework.data.redis..", ".fence.redis", ".autoconfigure"));
 		rules.add(usedOnlyIn("io.lettuce..", ".fence.redis", ".autoconfigure"));
 		return rules.stream().map((rule) -> rule.allowEmptyShould(true));

@@ -70,7 +70,7 @@ final class StatementText {
 
 	// whether an apostrophe can be nothing but the beginning or the end of a literal
 	private static boolean hasPlainLiterals(String sql) {
-		return NOT_PLAIN.stream().noneMatch(sql::contains);
+		return NOT_PLAIN.stream().noneMatch(sql::contains) && sql.chars().filter((c) -> c == '\'').count() % 2 == 0;
 	}
 
 	private static boolean isComment(String sql, int at) {

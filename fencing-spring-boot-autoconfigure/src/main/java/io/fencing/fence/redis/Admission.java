@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 import io.fencing.FencingException;
 import io.fencing.FencingToken;
@@ -12,7 +13,6 @@ import io.fencing.RejectionReason;
 import io.fencing.StaleTokenException;
 import io.fencing.context.OperationContext;
 import io.fencing.fence.redis.Admitted.Guard;
-import io.lettuce.core.protocol.CommandArgs;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -117,27 +117,32 @@ final class Admission {
 
 	/**
 	 * Add what {@code equal.lua} expects at the end of the arguments.
-	 * @param args the arguments
+	 * @param args takes each argument
 	 */
-	void addTokenTo(CommandArgs<?, ?> args) {
-		args.add(this.tokens.get(0));
+	void addTokenTo(Consumer<byte[]> args) {
+		args.accept(this.tokens.get(0));
 	}
 
 	private static byte[] bytes(FencingToken token) {
-		return (token.value() + ":" + token.owner()).getBytes(StandardCharsets.UTF_8);
+		return bytes(token.value() + ":" + token.owner());
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
 	/**
 	 * Add what {@code check.lua} expects at the end of the arguments.
-	 * @param args the arguments
+	 * @param args takes each argument
 	 */
-	void addTo(CommandArgs<?, ?> args) {
+	void addTo(Consumer<byte[]> args) {
 		for (int i = 0; i < this.held.size(); i++) {
 			boolean equal = this.claimedBefore || this.admitted.contains(this.guards.get(i));
-			args.add(this.tokens.get(i)).add(equal ? "equal" : "claim");
+			args.accept(this.tokens.get(i));
+			args.accept(bytes(equal ? "equal" : "claim"));
 		}
-		args.add(this.fence.getRetention().toMillis());
-		args.add(this.held.size());
+		args.accept(bytes(Long.toString(this.fence.getRetention().toMillis())));
+		args.accept(bytes(Integer.toString(this.held.size())));
 	}
 
 	/**

@@ -79,10 +79,10 @@ final class CommandRewriter<K, V> {
 			tail.addAll(args);
 		}
 		if (script == FenceScript.EQUAL) {
-			admission.addTokenTo(tail);
+			admission.addTokenTo(tail::add);
 		}
 		else {
-			admission.addTo(tail);
+			admission.addTo(tail::add);
 		}
 		return tail;
 	}
@@ -107,7 +107,7 @@ final class CommandRewriter<K, V> {
 		CommandArgs<K, V> head = new CommandArgs<>(this.codec).add(FenceScript.BUNDLE.text()).add(admission.count());
 		admission.keys().forEach((key) -> addKey(head, key));
 		CommandArgs<K, V> tail = new CommandArgs<>(this.codec);
-		admission.addTo(tail);
+		admission.addTo(tail::add);
 		return bundle.between(head, tail);
 	}
 
@@ -124,7 +124,7 @@ final class CommandRewriter<K, V> {
 		arguments.subList(2, 2 + keys).forEach((key) -> addKey(tail, key));
 		admission.keys().forEach((key) -> addKey(tail, key));
 		arguments.subList(2 + keys, arguments.size()).forEach(tail::add);
-		admission.addTo(tail);
+		admission.addTo(tail::add);
 		return tail;
 	}
 

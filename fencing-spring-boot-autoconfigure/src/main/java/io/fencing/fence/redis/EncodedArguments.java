@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Supplier;
 
 import io.lettuce.core.protocol.CommandArgs;
 import io.netty.buffer.ByteBuf;
@@ -11,21 +12,38 @@ import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The arguments of a command as they would be sent; Lettuce shows them in no other way.
- * Encoded when they are asked for. Not thread-safe.
+ * The arguments of a command as they would be sent. Lettuce's are encoded when they are
+ * asked for, since it shows them in no other way. Not thread-safe.
  */
 final class EncodedArguments {
 
-	private final @Nullable CommandArgs<?, ?> args;
+	private final int count;
+
+	private final Supplier<List<byte[]>> source;
 
 	private @Nullable List<byte[]> encoded;
 
+	private EncodedArguments(int count, Supplier<List<byte[]>> source) {
+		this.count = count;
+		this.source = source;
+	}
+
 	/**
-	 * Create a view.
-	 * @param args the arguments, {@code null} for none
+	 * A view of what is bytes already.
+	 * @param args the arguments
+	 * @return the view
 	 */
-	EncodedArguments(@Nullable CommandArgs<?, ?> args) {
-		this.args = args;
+	static EncodedArguments of(List<byte[]> args) {
+		return new EncodedArguments(args.size(), () -> args);
+	}
+
+	/**
+	 * A view of Lettuce's arguments.
+	 * @param args the arguments, {@code null} for none
+	 * @return the view
+	 */
+	static EncodedArguments of(@Nullable CommandArgs<?, ?> args) {
+		return (args != null) ? new EncodedArguments(args.count(), () -> encode(args)) : of(List.of());
 	}
 
 	/**
@@ -33,7 +51,7 @@ final class EncodedArguments {
 	 * @return the number
 	 */
 	int count() {
-		return (this.args != null) ? this.args.count() : 0;
+		return this.count;
 	}
 
 	/**
@@ -43,7 +61,7 @@ final class EncodedArguments {
 	List<byte[]> toBytes() {
 		List<byte[]> encoded = this.encoded;
 		if (encoded == null) {
-			encoded = (this.args != null) ? encode(this.args) : List.of();
+			encoded = this.source.get();
 			this.encoded = encoded;
 		}
 		return encoded;

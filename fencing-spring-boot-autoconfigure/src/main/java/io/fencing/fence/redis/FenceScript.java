@@ -23,6 +23,11 @@ final class FenceScript {
 	private static final String CHECK_AND_ANSWER = CHECK + oneLine(read("answer.lua")) + " ";
 
 	/**
+	 * Only checks.
+	 */
+	static final FenceScript CHECK_ALONE = of(CHECK + "return 1");
+
+	/**
 	 * Runs one command.
 	 */
 	static final FenceScript COMMAND = of(CHECK_AND_ANSWER + oneLine(read("command.lua")));

@@ -17,8 +17,9 @@ import io.lettuce.core.protocol.RedisCommand;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides, where a connection dispatches a command, how it is sent: as it is, inside the
- * script, or not at all. As thread-safe as the connection.
+ * Decides, where a connection dispatches a command, how it is sent: as it is, inside a
+ * script, alone or with others of its pipeline, or not at all. As thread-safe as the
+ * connection; a pipeline belongs to one thread.
  *
  * @param <K> the type of keys
  * @param <V> the type of values
@@ -42,6 +43,8 @@ final class FencedDispatch<K, V> {
 	private volatile int database;
 
 	private volatile boolean flushedByHand;
+
+	private volatile boolean checked;
 
 	private volatile @Nullable Batch pipeline;
 
@@ -93,7 +96,7 @@ final class FencedDispatch<K, V> {
 			}
 			return pass(incoming, null);
 		}
-		if (kind == CommandKind.CONNECTION || kind == CommandKind.END) {
+		if (kind == CommandKind.CONNECTION || kind == CommandKind.END || this.checked) {
 			return pass(incoming, context);
 		}
 		if (!context.isEnforced()) {
@@ -120,7 +123,7 @@ final class FencedDispatch<K, V> {
 		String remedy = incoming.remedy();
 		Batch batch = batch();
 		if (remedy == null && batch != null && !batch.endsWithin(context)) {
-			remedy = "its pipeline or transaction was begun outside of the operation and ends after it; begin it inside";
+			remedy = Refusals.BEGUN_OUTSIDE;
 		}
 		if (remedy != null) {
 			throw this.fence.get().unfenced(context, incoming.name(), remedy);
@@ -128,12 +131,14 @@ final class FencedDispatch<K, V> {
 		if (incoming.isKeyless()) {
 			return this.connection.dispatch(incoming.command());
 		}
-		if (waits(incoming)) {
+		Admission admission = this.fence.get().admission(context, this.database, incoming.slot());
+		boolean plain = incoming.kind() == CommandKind.READ && admission.isGranted()
+				&& this.route.readsMaster(this.connection);
+		if (waits(incoming, plain)) {
 			return incoming.command();
 		}
 		sendBundle();
-		Admission admission = this.fence.get().admission(context, this.database, incoming.slot());
-		if (incoming.kind() == CommandKind.READ && admission.isGranted() && this.route.readsMaster(this.connection)) {
+		if (plain) {
 			return this.connection.dispatch(incoming.command());
 		}
 		if (batch != null) {
@@ -148,11 +153,13 @@ final class FencedDispatch<K, V> {
 				batch, again);
 	}
 
-	// in a pipeline, until others share its script
-	private boolean waits(IncomingCommand<K, V, ?> incoming) {
+	// in a pipeline, until others share its script; a read that can go plainly does where
+	// it
+	// overtakes nothing, since its answer may be large
+	private boolean waits(IncomingCommand<K, V, ?> incoming, boolean plain) {
 		Bundle<K, V> waiting = this.bundle;
 		if (waiting == null || this.transaction != null || incoming.kind() == CommandKind.SCRIPT
-				|| !this.rewriter.canShare(incoming.name(), incoming.args())) {
+				|| !this.rewriter.canShare(incoming.name(), incoming.args()) || (plain && waiting.isEmpty())) {
 			return false;
 		}
 		waiting.add(incoming.name(), incoming.command());
@@ -241,6 +248,14 @@ final class FencedDispatch<K, V> {
 	}
 
 	/**
+	 * Commands from now on run in a transaction that ends if a guard changes.
+	 * @param checked whether they do
+	 */
+	void setChecked(boolean checked) {
+		this.checked = checked;
+	}
+
+	/**
 	 * Commands from now on are answered together.
 	 * @param oneByOne whether each is sent at once, since somebody may wait for it
 	 */
@@ -248,7 +263,7 @@ final class FencedDispatch<K, V> {
 		this.refusal.set(null);
 		this.pipeline = new Batch(OperationContext.get(), false);
 		// in a cluster, commands that follow each other rarely share a slot
-		this.bundle = (oneByOne || this.route == ReadRoute.CLUSTER) ? null : new Bundle<>(this.connection.getCodec());
+		this.bundle = (oneByOne || this.route == ReadRoute.CLUSTER) ? null : new Bundle<>(this.codec);
 	}
 
 	/**
@@ -269,7 +284,7 @@ final class FencedDispatch<K, V> {
 		if (waiting == null || waiting.isEmpty() || batch == null || batch.getContext() == null) {
 			return;
 		}
-		this.bundle = new Bundle<>(this.connection.getCodec());
+		this.bundle = new Bundle<>(this.codec);
 		try {
 			this.fence.get().checkBeforeSending(batch.getContext());
 		}
@@ -280,7 +295,7 @@ final class FencedDispatch<K, V> {
 		}
 		Admission admission = this.fence.get().admission(batch.getContext(), this.database, Admission.NO_SLOT);
 		batch.claimOnce(admission);
-		this.connection.dispatch(new BundledCommands<>(this.connection.getCodec(), waiting.getCommands(),
+		this.connection.dispatch(new BundledCommands<>(this.codec, waiting.getCommands(),
 				this.rewriter.bundle(waiting, admission), admission, this.refusal::set));
 	}
 

@@ -1,12 +1,14 @@
 package io.fencing.fence.redis;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 
 import io.fencing.context.OperationContext;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.output.CommandOutput;
 import org.jspecify.annotations.NullUnmarked;
 import org.jspecify.annotations.Nullable;
 
@@ -26,10 +28,15 @@ final class FencedLettuceConnection extends LettuceConnection {
 
 	private final Refused refused = new Refused();
 
+	private final int database;
+
+	private boolean watching;
+
 	FencedLettuceConnection(Supplier<RedisFence> fence, @Nullable StatefulRedisConnection<byte[], byte[]> shared,
 			LettuceConnectionProvider provider, long timeout, int database) {
 		super(shared, provider, timeout, database);
 		this.fence = fence;
+		this.database = database;
 	}
 
 	/**
@@ -56,6 +63,42 @@ final class FencedLettuceConnection extends LettuceConnection {
 		super.pSubscribe(listener, patterns);
 	}
 
+	/**
+	 * Calls a function in a transaction, since a script cannot call it.
+	 */
+	@Override
+	@SuppressWarnings("rawtypes")
+	public Object execute(String command, @Nullable CommandOutput output, byte[]... args) {
+		OperationContext context = OperationContext.getEnforced();
+		boolean function = command.trim().toUpperCase(Locale.ROOT).matches("FCALL(_RO)?");
+		if (context == null || !function || isPipelined() || isQueueing() || this.watching) {
+			return super.execute(command, output, args);
+		}
+		RedisFence redisFence = this.fence.get();
+		redisFence.checkBeforeSending(context);
+		context.meetFence();
+		try {
+			return new WatchedTransaction(this).run(
+					() -> redisFence.admission(context, this.database, Admission.NO_SLOT),
+					() -> this.refused.checked(() -> super.execute(command, output, args)));
+		}
+		finally {
+			this.watching = false;
+		}
+	}
+
+	@Override
+	public void watch(byte[]... keys) {
+		super.watch(keys);
+		this.watching = true;
+	}
+
+	@Override
+	public void unwatch() {
+		super.unwatch();
+		this.watching = false;
+	}
+
 	@Override
 	protected DataAccessException convertLettuceAccessException(Exception cause) {
 		Refused.throwIfRefused(cause);
@@ -67,6 +110,7 @@ final class FencedLettuceConnection extends LettuceConnection {
 		return this.refused.dedicated(super.doGetAsyncDedicatedConnection());
 	}
 
+	// its futures cannot wait for the end of a pipeline
 	@Override
 	public RedisClusterAsyncCommands<byte[], byte[]> getNativeConnection() {
 		this.refused.sendOneByOne();
@@ -89,7 +133,14 @@ final class FencedLettuceConnection extends LettuceConnection {
 
 	@Override
 	public @Nullable List<@Nullable Object> exec() {
+		this.watching = false;
 		return isPipelined() ? super.exec() : this.refused.in(super::exec);
+	}
+
+	@Override
+	public void discard() {
+		this.watching = false;
+		super.discard();
 	}
 
 	@Override

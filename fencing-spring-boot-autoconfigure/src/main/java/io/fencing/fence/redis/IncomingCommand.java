@@ -44,7 +44,7 @@ final class IncomingCommand<K, V, T> {
 		this.name = command.getType().toString().toUpperCase(Locale.ROOT);
 		this.kind = CommandKind.of(this.name);
 		this.cluster = cluster;
-		this.arguments = new EncodedArguments(command.getArgs());
+		this.arguments = EncodedArguments.of(command.getArgs());
 	}
 
 	RedisCommand<K, V, T> command() {

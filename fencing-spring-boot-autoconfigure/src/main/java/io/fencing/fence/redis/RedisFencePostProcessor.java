@@ -5,9 +5,7 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
-
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.function.Supplier;
 
 import org.springframework.beans.factory.config.DestructionAwareBeanPostProcessor;
 import org.springframework.core.Ordered;
@@ -20,8 +18,6 @@ import org.springframework.util.function.SingletonSupplier;
  * Factories keep their class. Runs last, so that whatever others have configured is kept.
  */
 public final class RedisFencePostProcessor implements DestructionAwareBeanPostProcessor, Ordered {
-
-	private static final Logger logger = LoggerFactory.getLogger(RedisFencePostProcessor.class);
 
 	private final Predicate<String> selected;
 
@@ -46,24 +42,24 @@ public final class RedisFencePostProcessor implements DestructionAwareBeanPostPr
 		if (!(bean instanceof RedisConnectionFactory factory) || !this.selected.test(beanName)) {
 			return bean;
 		}
-		SingletonSupplier<RedisFence> fence = SingletonSupplier.of(() -> this.fences.apply(beanName));
 		if (factory.getClass() == LettuceConnectionFactory.class) {
 			FencedLettuceConnectionFactory fenced = FencedLettuceConnectionFactory
-				.replace((LettuceConnectionFactory) factory, fence::obtain);
+				.replace((LettuceConnectionFactory) factory, fence(beanName));
 			this.replaced.put(bean, fenced);
 			return fenced;
 		}
 		return bean;
 	}
 
+	private Supplier<RedisFence> fence(String beanName) {
+		return SingletonSupplier.of(() -> this.fences.apply(beanName))::obtain;
+	}
+
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (bean instanceof RedisConnectionFactory factory && !(bean instanceof FencedLettuceConnectionFactory)
 				&& this.selected.test(beanName)) {
-			logger.warn("Connections of bean '{}' of type '{}' are refused inside of operations, since they cannot be "
-					+ "fenced in this version; use a LettuceConnectionFactory, or leave the bean out of "
-					+ "'fencing.redis.factories'", beanName, bean.getClass().getName());
-			return RefusingConnectionFactory.decorate(factory, () -> this.fences.apply(beanName));
+			return DecoratedConnectionFactory.decorate(factory, fence(beanName));
 		}
 		return bean;
 	}

@@ -13,14 +13,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class Refusals {
 
-	private static final String POLL = "it would not block inside a script; poll with its form that does not block, "
-			+ "or wait before the operation starts";
+	private static final String POLL = "it would not block where it is checked; poll with its form that does not "
+			+ "block, or wait before the operation starts";
 
 	private static final String OUTSIDE = "it cannot be fenced; call it outside of the operation";
 
 	private static final String SUBSCRIBE = "a subscription outlives the operation; subscribe outside of it";
 
-	private static final String FUNCTION = "a function cannot be called from a script; send its code with EVAL";
+	private static final String FUNCTION = "a script cannot call a function; call it with RedisConnection.execute, "
+			+ "neither in a pipeline or transaction nor in a cluster, or send its code with EVAL";
 
 	private static final String OTHER_DATABASE = "it writes to a database or server whose guards are not checked; "
 			+ "read here and write through a connection factory of that one";
@@ -30,6 +31,12 @@ final class Refusals {
 
 	private static final String TOO_LONG = "more than " + LargeCommands.MOST_ARGUMENTS
 			+ " arguments of it cannot be sent in one step; split it";
+
+	/**
+	 * Of a command in a pipeline or transaction that the operation has not begun.
+	 */
+	static final String BEGUN_OUTSIDE = "its pipeline or transaction was begun outside of the operation and ends after "
+			+ "it; begin it inside";
 
 	private static final int MOST_EXACT_BITS = 53;
 
@@ -67,22 +74,36 @@ final class Refusals {
 	}
 
 	/**
-	 * Why a command with certain arguments is refused.
+	 * Why a command with certain arguments cannot travel inside a script.
 	 * @param name the name of the command in upper case
 	 * @param arguments its arguments
 	 * @return why, and the alternative; {@code null} if it is not refused
 	 */
 	static @Nullable String find(String name, EncodedArguments arguments) {
-		String remedy = REMEDIES.get(name);
+		String remedy = findAnywhere(name, arguments);
 		if (remedy != null) {
 			return remedy;
 		}
 		return switch (name) {
-			case "XREAD", "XREADGROUP" -> has(options(arguments), "BLOCK") ? POLL : null;
-			case "COPY" -> has(arguments.toUpperCase().stream().skip(2), "DB") ? OTHER_DATABASE : null;
+			case "FCALL", "FCALL_RO" -> FUNCTION;
 			case "BITFIELD" ->
 				arguments.toUpperCase().stream().skip(1).anyMatch(Refusals::isWide) ? WIDE_BITFIELD : null;
 			default -> isTooLong(name, arguments) ? TOO_LONG : null;
+		};
+	}
+
+	/**
+	 * Why a command with certain arguments can be fenced in no way.
+	 * @param name the name of the command in upper case
+	 * @param arguments its arguments
+	 * @return why, and the alternative; {@code null} if a transaction will do
+	 */
+	static @Nullable String findAnywhere(String name, EncodedArguments arguments) {
+		return switch (name) {
+			case "FCALL", "FCALL_RO" -> null;
+			case "XREAD", "XREADGROUP" -> has(options(arguments), "BLOCK") ? POLL : null;
+			case "COPY" -> has(arguments.toUpperCase().stream().skip(2), "DB") ? OTHER_DATABASE : null;
+			default -> REMEDIES.get(name);
 		};
 	}
 

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Brings the refusals of one connection of Spring Data Redis to its caller, also out of
- * pipelines and transactions, whose failures do not tell what they are. Not thread-safe,
- * as the connection.
+ * pipelines and transactions, whose failures do not tell what they are, and sends what
+ * waits in a pipeline before its answers are read. Not thread-safe, as the connection.
  */
 final class Refused {
 
@@ -57,10 +57,10 @@ final class Refused {
 	 * @throws FencingException if any was a refusal
 	 */
 	<T extends @Nullable Object> T inPipeline(Supplier<T> call) {
-		if (this.dedicated != null) {
-			this.dedicated.sendBundle();
-		}
 		try {
+			if (this.dedicated != null) {
+				this.dedicated.sendBundle();
+			}
 			return in(call);
 		}
 		finally {
@@ -71,6 +71,26 @@ final class Refused {
 	void endPipeline() {
 		if (this.dedicated != null) {
 			this.dedicated.endPipeline();
+		}
+	}
+
+	/**
+	 * Send a command as it is, in a transaction whose guards have been checked.
+	 * @param <T> the type of the answer
+	 * @param call sends it
+	 * @return the answer
+	 */
+	<T extends @Nullable Object> T checked(Supplier<T> call) {
+		FencedDispatch<?, ?> dispatch = this.dedicated;
+		if (dispatch == null) {
+			return call.get();
+		}
+		dispatch.setChecked(true);
+		try {
+			return call.get();
+		}
+		finally {
+			dispatch.setChecked(false);
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.fencing.fence.jdbc;
 
 import java.util.Set;
 
+import net.jqwik.api.Assume;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +32,7 @@ class StatementTextTests {
 			"WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", "SELECT * INTO y FROM t", "SELECT 1; DROP TABLE t",
 			"SELECT * FROM t FOR UPDATE", "SELECT setval('s', 1)", "SELECT pg_catalog.SetVal('s', 1)",
 			"SELECT * FROM FINAL TABLE (INSERT INTO t VALUES (1))", "CALL p()", "{call p()}",
-			"EXPLAIN ANALYZE DELETE FROM t", "DO $$ BEGIN END $$", "TRUNCATE t", "EXECUTE q",
+			"EXPLAIN ANALYZE DELETE FROM t", "DO $$ BEGIN END $$", "TRUNCATE t", "EXECUTE q", "SELECT ' ;DROP TABLE t",
 			"SELECT 1 -- don't\n; DROP TABLE t", "SELECT 'a\\'; DROP TABLE t --'",
 			"SELECT \"it's\" FROM t; DROP TABLE t", "SELECT $$ ' $$; DROP TABLE t", "SELECT 1 /* ; */ ; VALUES (2)",
 			"/* /* nested */ SELECT */ UPDATE t SET a = 1" })
@@ -41,6 +42,8 @@ class StatementTextTests {
 
 	@Property(tries = 300)
 	void whenAWritingWordStandsAnywhereThenItIsNoRead(@ForAll String before, @ForAll String after) {
+		// else it may stand in a literal
+		Assume.that(!before.contains("'") || !after.contains("'"));
 		assertThat(isPlainRead("SELECT " + before + " UPDATE " + after)).isFalse();
 		assertThat(isPlainRead("SELECT " + before + " ;DROP " + after)).isFalse();
 		assertThat(isPlainRead(before + " ;DELETE FROM t " + after)).isFalse();

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisStringCommands;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.core.ReactiveStringRedisTemplate;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
@@ -220,6 +221,30 @@ class ClusterFenceTests {
 					return null;
 				}));
 		}
+	}
+
+	@Test
+	void whenFunctionIsCalledThenItIsRefused() {
+		assertThatExceptionOfType(UnfencedWriteException.class)
+			.isThrownBy(
+					() -> FencedRedis.in(FencedRedis.operation(FencedRedis.next("function")),
+							() -> template.execute((RedisCallback<?>) (connection) -> connection.execute("FCALL",
+									"add".getBytes(), "1".getBytes(), "a".getBytes()))))
+			.withMessageContaining("cluster");
+	}
+
+	@Test
+	void whenJedisTalksToAClusterThenItsCommandsAreRefused() throws Exception {
+		JedisConnectionFactory jedis = (JedisConnectionFactory) cluster
+			.fenceAny(new JedisConnectionFactory(cluster.factory().getClusterConfiguration()));
+		StringRedisTemplate jedisTemplate = new StringRedisTemplate(jedis);
+		jedisTemplate.opsForValue().set("jedis", "1");
+		assertThatExceptionOfType(UnfencedWriteException.class)
+			.isThrownBy(() -> FencedRedis.in(FencedRedis.operation(FencedRedis.next("jedis")),
+					() -> jedisTemplate.opsForValue().increment("jedis")))
+			.withMessageContaining("LettuceConnectionFactory");
+		assertThat(plain.opsForValue().get("jedis")).isEqualTo("1");
+		jedis.destroy();
 	}
 
 }

@@ -127,7 +127,7 @@ class CommandRewriterTests {
 	}
 
 	private static List<byte[]> words(CommandArgs<byte[], byte[]> args) {
-		return new EncodedArguments(args).toBytes();
+		return EncodedArguments.of(args).toBytes();
 	}
 
 	private List<byte[]> guards(List<Held> held) {

@@ -24,6 +24,9 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.ProtocolVersion;
 
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -94,6 +97,23 @@ final class FencedRedis implements AutoCloseable {
 	LettuceConnectionFactory fence(LettuceConnectionFactory original, UnfencedWrites unfencedWrites) {
 		return (LettuceConnectionFactory) postProcessor(unfencedWrites).postProcessBeforeInitialization(original,
 				"redisConnectionFactory");
+	}
+
+	/** Fence a factory of any driver and start it, as the container does. */
+	RedisConnectionFactory fenceAny(RedisConnectionFactory original) throws Exception {
+		RedisFencePostProcessor postProcessor = postProcessor(UnfencedWrites.ALLOW);
+		RedisConnectionFactory factory = (RedisConnectionFactory) postProcessor
+			.postProcessBeforeInitialization(original, "redisConnectionFactory");
+		return (RedisConnectionFactory) postProcessor.postProcessAfterInitialization(startAny(factory),
+				"redisConnectionFactory");
+	}
+
+	static RedisConnectionFactory startAny(RedisConnectionFactory factory) throws Exception {
+		((InitializingBean) factory).afterPropertiesSet();
+		if (factory instanceof SmartLifecycle lifecycle) {
+			lifecycle.start();
+		}
+		return factory;
 	}
 
 	static LettuceConnectionFactory start(LettuceConnectionFactory factory) {

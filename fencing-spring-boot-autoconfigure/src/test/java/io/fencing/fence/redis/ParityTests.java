@@ -12,12 +12,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.fencing.UnfencedWriteException;
@@ -25,13 +28,13 @@ import io.fencing.context.OperationContext;
 import io.fencing.fence.UnfencedWrites;
 import io.fencing.testing.TestServers;
 import io.lettuce.core.protocol.ProtocolVersion;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.api.Test;
 import redis.embedded.RedisServer;
 
-import org.springframework.data.geo.Point;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionCommands;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisGeoCommands;
 import org.springframework.data.redis.connection.RedisHashCommands;
 import org.springframework.data.redis.connection.RedisHyperLogLogCommands;
@@ -58,6 +61,8 @@ import org.springframework.data.redis.core.StreamOperations;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.ValueOperations;
 import org.springframework.data.redis.core.ZSetOperations;
+import org.springframework.data.redis.core.script.RedisScript;
+import org.springframework.data.redis.serializer.RedisSerializer;
 import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -94,6 +99,23 @@ class ParityTests {
 		Stream.of(methods.split(" ")).forEach((method) -> NOT_APPLICABLE.put(method, reason));
 	}
 
+	private static final String SEED = """
+			redis.call('FLUSHDB')
+			redis.call('MSET', 'str', '10', 'str2', 'abc')
+			for _, suffix in ipairs({'', '2'}) do
+				redis.call('HSET', 'hash' .. suffix, 'f1', '1', 'f2', 'b')
+				redis.call('RPUSH', 'list' .. suffix, 'a', 'b', 'c')
+				redis.call('SADD', 'set' .. suffix, 'm1', 'm2', 'x' .. suffix)
+				redis.call('ZADD', 'zset' .. suffix, '1', 'm1', '2.5', 'm2')
+				redis.call('GEOADD', 'geo' .. suffix, '13.361389', '52.115556', 'm1', '13.087269', '52.502669', 'm2')
+				redis.call('PFADD', 'hll' .. suffix, 'a', 'b', suffix)
+			end
+			redis.call('XADD', 'stream', '1-1', 'f1', 'x')
+			redis.call('XADD', 'stream', '2-1', 'f1', 'y')
+			redis.call('XGROUP', 'CREATE', 'stream', 'g', '0')
+			return 'seeded'
+			""";
+
 	static final List<Subject> SUBJECTS = List.of(
 			Subject.commands(RedisStringCommands.class, "str", RedisConnection::stringCommands),
 			Subject.commands(RedisHashCommands.class, "hash", RedisConnection::hashCommands),
@@ -119,38 +141,58 @@ class ParityTests {
 			Subject.operations(HyperLogLogOperations.class, "hll", StringRedisTemplate::opsForHyperLogLog),
 			Subject.operations(RedisOperations.class, "list", (template) -> template));
 
-	@ParameterizedTest
-	@EnumSource
-	void whenOperationIsFencedThenItIsEqualOrRefusedWithItsReason(ProtocolVersion protocol) throws Exception {
+	@Test
+	void whenOperationIsFencedThenItIsEqualOrRefusedWithItsReason() throws Exception {
 		int port = TestServers.freePort();
 		RedisServer server = TestServers.newRedis(port);
 		server.start();
 		String url = "redis://127.0.0.1:" + port;
-		try (FencedRedis redis = new FencedRedis(url, protocol, UnfencedWrites.ALLOW)) {
-			LettuceConnectionFactory plain = FencedRedis.start(FencedRedis.newFactory(url, protocol, 3));
-			LettuceConnectionFactory fenced = FencedRedis
-				.start(redis.fence(FencedRedis.newFactory(url, protocol, 4), UnfencedWrites.ALLOW));
-			List<Outcome> outcomes = new ArrayList<>();
-			int reflected = 0;
-			for (Subject subject : SUBJECTS) {
-				List<Method> methods = subject.methods();
-				reflected += methods.size();
-				methods.forEach((method) -> outcomes.add(outcome(subject, method, plain, fenced)));
+		try (FencedRedis redis = new FencedRedis(url, ProtocolVersion.RESP2, UnfencedWrites.ALLOW)) {
+			Map<String, List<Outcome>> columns = new LinkedHashMap<>();
+			for (Driver driver : Driver.values()) {
+				List<Outcome> outcomes = outcomes(driver, redis, url);
+				List<Outcome> before = columns.putIfAbsent(driver.column, outcomes);
+				if (before != null) {
+					assertThat(outcomes).as("%s", driver).containsExactlyElementsOf(before);
+				}
 			}
-			assertThat(outcomes).hasSize(reflected).hasSizeGreaterThan(600);
-			assertThat(outcomes.stream().filter((outcome) -> outcome.kind().equals("different"))).isEmpty();
-			assertThat(outcomes.stream().filter((outcome) -> outcome.reason().startsWith(NO_SAMPLE))).isEmpty();
-			checkDocumentation(table(outcomes));
-			plain.destroy();
-			fenced.destroy();
+			checkDocumentation(table(columns));
 		}
 		finally {
 			server.stop();
 		}
 	}
 
-	private static Outcome outcome(Subject subject, Method method, LettuceConnectionFactory plain,
-			LettuceConnectionFactory fenced) {
+	private static List<Outcome> outcomes(Driver driver, FencedRedis redis, String url) throws Exception {
+		RedisConnectionFactory plain = FencedRedis.startAny(driver.factories.create(url, 3));
+		RedisConnectionFactory fenced = redis.fenceAny(driver.factories.create(url, 4));
+		LettuceConnectionFactory plainData = FencedRedis.start(FencedRedis.newFactory(url, ProtocolVersion.RESP2, 3));
+		LettuceConnectionFactory fencedData = FencedRedis.start(FencedRedis.newFactory(url, ProtocolVersion.RESP2, 4));
+		Twins twins = new Twins(plain, fenced, plainData, fencedData);
+		try {
+			List<Outcome> outcomes = new ArrayList<>();
+			int reflected = 0;
+			for (Subject subject : SUBJECTS) {
+				List<Method> methods = subject.methods();
+				reflected += methods.size();
+				methods.forEach((method) -> outcomes.add(outcome(subject, method, twins)));
+			}
+			assertThat(outcomes).as("%s", driver).hasSize(reflected).hasSizeGreaterThan(600);
+			assertThat(outcomes.stream().filter((outcome) -> outcome.kind().equals("different"))).as("%s", driver)
+				.isEmpty();
+			assertThat(outcomes.stream().filter((outcome) -> outcome.reason().startsWith(NO_SAMPLE))).as("%s", driver)
+				.isEmpty();
+			return outcomes;
+		}
+		finally {
+			((DisposableBean) plain).destroy();
+			((DisposableBean) fenced).destroy();
+			plainData.destroy();
+			fencedData.destroy();
+		}
+	}
+
+	private static Outcome outcome(Subject subject, Method method, Twins twins) {
 		String reason = NOT_APPLICABLE.get(method.getName());
 		boolean adds = method.getName().equals("add") || method.getName().equals("xAdd");
 		if (adds && subject.key().equals("stream") && Arrays.asList(method.getParameterTypes()).contains(Map.class)) {
@@ -159,12 +201,12 @@ class ParityTests {
 		if (reason != null) {
 			return new Outcome(subject, method, "not applicable", reason);
 		}
-		seed(plain);
-		seed(fenced);
+		seed(twins.plainData());
+		seed(twins.fencedData());
 		OperationContext context = FencedRedis.operation(FencedRedis.next("parity"));
 		String fencedAnswer;
 		try (OperationContext.Scope scope = context.open()) {
-			fencedAnswer = call(subject, method, fenced);
+			fencedAnswer = call(subject, method, twins.fenced());
 		}
 		catch (IllegalArgumentException ex) {
 			return new Outcome(subject, method, "not applicable", NO_SAMPLE + ": " + ex.getMessage());
@@ -174,18 +216,18 @@ class ParityTests {
 			String message = refusal.getMessage();
 			return new Outcome(subject, method, "refused", message.substring(message.indexOf("'; ") + 3));
 		}
-		String plainAnswer = call(subject, method, plain);
+		String plainAnswer = call(subject, method, twins.plain());
 		if (!plainAnswer.equals(fencedAnswer)) {
 			return new Outcome(subject, method, "different", plainAnswer + " <> " + fencedAnswer);
 		}
-		String plainData = dump(plain);
-		String fencedData = dump(fenced);
+		String plainData = dump(twins.plainData());
+		String fencedData = dump(twins.fencedData());
 		return plainData.equals(fencedData)
 				? new Outcome(subject, method, "equal", plainAnswer.startsWith(FAILED) ? "the same error" : "")
 				: new Outcome(subject, method, "different", plainData + " <> " + fencedData);
 	}
 
-	static String call(Subject subject, Method method, LettuceConnectionFactory factory) {
+	static String call(Subject subject, Method method, RedisConnectionFactory factory) {
 		Object[] arguments = new ParitySamples(subject.key(), subject.bytes()).of(method);
 		RedisConnection connection = subject.bytes() ? factory.getConnection() : null;
 		try {
@@ -215,7 +257,9 @@ class ParityTests {
 			while (root.getCause() != null) {
 				root = root.getCause();
 			}
-			String message = String.valueOf(root.getMessage()).replaceAll("f_[0-9a-f]{40}", "f_sha");
+			String message = String.valueOf(root.getMessage())
+				.replaceAll("f_[0-9a-f]{40}", "f_sha")
+				.replaceAll("(?s)[.]? channel: .*", "");
 			// the server's text for what it does not know depends on where it is called
 			boolean unknown = message.toLowerCase().contains("unknown");
 			return thrown.getClass().getName() + "/" + root.getClass().getName() + ":"
@@ -256,60 +300,55 @@ class ParityTests {
 		return !key.startsWith("fencing:1:");
 	}
 
-	static void seed(LettuceConnectionFactory factory) {
-		StringRedisTemplate template = new StringRedisTemplate(factory);
-		template.execute((RedisCallback<?>) (connection) -> {
-			connection.serverCommands().flushDb();
-			return null;
-		});
-		template.opsForValue().multiSet(Map.of("str", "10", "str2", "abc"));
-		for (String suffix : List.of("", "2")) {
-			template.opsForHash().putAll("hash" + suffix, new TreeMap<>(Map.of("f1", "1", "f2", "b")));
-			template.opsForList().rightPushAll("list" + suffix, "a", "b", "c");
-			template.opsForSet().add("set" + suffix, "m1", "m2", "x" + suffix);
-			template.opsForZSet().add("zset" + suffix, "m1", 1);
-			template.opsForZSet().add("zset" + suffix, "m2", 2.5);
-			template.opsForGeo().add("geo" + suffix, new Point(13.361389, 52.115556), "m1");
-			template.opsForGeo().add("geo" + suffix, new Point(13.087269, 52.502669), "m2");
-			template.opsForHyperLogLog().add("hll" + suffix, "a", "b", suffix);
-		}
-		template.execute((RedisCallback<?>) (connection) -> {
-			connection.execute("XADD", bytes("stream", "1-1", "f1", "x"));
-			connection.execute("XADD", bytes("stream", "2-1", "f1", "y"));
-			connection.execute("XGROUP", bytes("CREATE", "stream", "g", "0"));
-			return null;
-		});
+	static void seed(RedisConnectionFactory factory) {
+		new StringRedisTemplate(factory).execute(RedisScript.of(SEED, String.class), List.of());
 	}
 
 	private static byte[][] bytes(String... words) {
 		return Arrays.stream(words).map((word) -> word.getBytes(StandardCharsets.UTF_8)).toArray(byte[][]::new);
 	}
 
-	static String dump(LettuceConnectionFactory factory) {
+	static String dump(RedisConnectionFactory factory) {
 		StringRedisTemplate template = new StringRedisTemplate(factory);
-		return template.keys("*")
-			.stream()
-			.filter(ParityTests::isNoGuard)
-			.sorted()
-			.map((key) -> key + "=" + digest(template, key) + ":" + (template.getExpire(key) + 5) / 10)
+		List<String> keys = template.keys("*").stream().filter(ParityTests::isNoGuard).sorted().toList();
+		List<Object> answers = template.executePipelined((RedisCallback<?>) (connection) -> {
+			for (String key : keys) {
+				connection.execute("DEBUG", bytes("DIGEST-VALUE", key));
+				connection.keyCommands().ttl(key.getBytes(StandardCharsets.UTF_8));
+			}
+			return null;
+		}, RedisSerializer.byteArray());
+		return IntStream.range(0, keys.size())
+			.mapToObj((i) -> keys.get(i) + "=" + describe(answers.get(2 * i)) + ":"
+					+ ((Long) answers.get(2 * i + 1) + 5) / 10)
 			.collect(Collectors.joining("\n"));
 	}
 
-	private static String digest(StringRedisTemplate template, String key) {
-		return template.execute((RedisCallback<String>) (connection) -> describe(
-				connection.execute("DEBUG", bytes("DIGEST-VALUE", key))));
+	private static String table(Map<String, List<Outcome>> columns) {
+		String counts = columns.entrySet()
+			.stream()
+			.map((column) -> "* " + column.getKey() + ": " + column.getValue().size() + " operations: "
+					+ counts(column.getValue()) + "\n")
+			.collect(Collectors.joining());
+		SortedMap<String, String> rows = new TreeMap<>();
+		columns.forEach((driver, outcomes) -> outcomes
+			.forEach((outcome) -> rows.merge(outcome.name(), outcome.cells(), String::concat)));
+		return counts + "\n| operation |"
+				+ columns.keySet().stream().map((driver) -> " " + driver + " | reason |").collect(Collectors.joining())
+				+ "\n| --- |" + " --- | --- |".repeat(columns.size()) + "\n"
+				+ rows.entrySet()
+					.stream()
+					.map((row) -> "| `" + row.getKey() + "` |" + row.getValue() + "\n")
+					.collect(Collectors.joining());
 	}
 
-	private static String table(List<Outcome> outcomes) {
-		Map<String, Long> counts = outcomes.stream()
-			.collect(Collectors.groupingBy(Outcome::kind, TreeMap::new, Collectors.counting()));
-		String total = counts.entrySet()
+	private static String counts(List<Outcome> outcomes) {
+		return outcomes.stream()
+			.collect(Collectors.groupingBy(Outcome::kind, TreeMap::new, Collectors.counting()))
+			.entrySet()
 			.stream()
 			.map((count) -> count.getValue() + " " + count.getKey())
 			.collect(Collectors.joining(", "));
-		return outcomes.size() + " operations: " + total + ".\n\n| operation | outcome on Lettuce | reason |\n"
-				+ "| --- | --- | --- |\n"
-				+ outcomes.stream().map(Outcome::row).sorted().collect(Collectors.joining("\n")) + "\n";
 	}
 
 	private static void checkDocumentation(String table) {
@@ -346,7 +385,7 @@ class ParityTests {
 			return this.commands != null;
 		}
 
-		Object target(RedisConnection connection, LettuceConnectionFactory factory) {
+		Object target(RedisConnection connection, RedisConnectionFactory factory) {
 			return (connection != null) ? this.commands.apply(connection)
 					: this.operations.apply(new StringRedisTemplate(factory));
 		}
@@ -361,16 +400,54 @@ class ParityTests {
 
 	}
 
+	/** A plain factory and a fenced one, and what shows the data of each. */
+	record Twins(RedisConnectionFactory plain, RedisConnectionFactory fenced, RedisConnectionFactory plainData,
+			RedisConnectionFactory fencedData) {
+	}
+
 	/** What became of one method. */
 	record Outcome(Subject subject, Method method, String kind, String reason) {
 
-		String row() {
+		String name() {
 			String parameters = Arrays.stream(this.method.getParameterTypes())
 				.map(Class::getSimpleName)
 				.collect(Collectors.joining(", "));
-			return "| `" + this.subject.type().getSimpleName() + "." + this.method.getName() + "(" + parameters
-					+ ")` | " + this.kind + " | " + this.reason + " |";
+			return this.subject.type().getSimpleName() + "." + this.method.getName() + "(" + parameters + ")";
 		}
+
+		String cells() {
+			return " " + this.kind + " | " + this.reason + " |";
+		}
+
+	}
+
+	/** What is compared; those of one column have the same outcomes. */
+	enum Driver {
+
+		LETTUCE_RESP2("Lettuce", (url, database) -> FencedRedis.newFactory(url, ProtocolVersion.RESP2, database)),
+
+		LETTUCE_RESP3("Lettuce", (url, database) -> FencedRedis.newFactory(url, ProtocolVersion.RESP3, database)),
+
+		JEDIS("Jedis", (url, database) -> JedisFenceTests.newFactory(url, true, database)),
+
+		REDISSON("Redisson", RedissonFactoryFenceTests::newFactory);
+
+		private final String column;
+
+		private final Factories factories;
+
+		Driver(String column, Factories factories) {
+			this.column = column;
+			this.factories = factories;
+		}
+
+	}
+
+	/** Makes the connection factory of a driver. */
+	@FunctionalInterface
+	interface Factories {
+
+		RedisConnectionFactory create(String url, int database);
 
 	}
 

@@ -175,6 +175,17 @@ class PipelineTests {
 		assertThat(this.redis.plain().hasKey(this.redis.guard(held))).isFalse();
 	}
 
+	@Test
+	void rule3WhenPipelineHasClaimedThenGuardIsNeverRaisedAgain() throws Exception {
+		Held held = next();
+		OperationContext context = FencedRedis.operation(held);
+		FencedRedis.in(context, () -> pipeline((connection) -> increment(connection, 1)));
+		this.redis.plain().delete(this.redis.guard(held));
+		assertThat(stale(() -> FencedRedis.in(context, () -> pipeline((connection) -> increment(connection, 1))))
+			.getReason()).isEqualTo(RejectionReason.MISSING);
+		assertThat(stored()).isEqualTo("1");
+	}
+
 	// rule 9: what waits is not sent any more
 	@Test
 	void rule9WhenLeaseIsLostWhileCommandsWaitThenTheyAreNotSent() throws Exception {
@@ -369,6 +380,32 @@ class PipelineTests {
 			new StringRedisTemplate(fenced).delete(counter);
 			fenced.destroy();
 		}
+	}
+
+	@Test
+	void whenPipelineBeginsWithReadsThenTheyGoPlainlyOnceTheGuardHasAnswered() throws Exception {
+		FencedRedis.in(FencedRedis.operation(next()), () -> {
+			this.redis.template().opsForValue().set(this.key, "1");
+			String scripts = scriptsRun();
+			assertThat(pipeline((connection) -> {
+				connection.stringCommands().get(bytes(this.key));
+				connection.keyCommands().exists(bytes(this.key));
+			})).containsExactly(bytes("1"), true);
+			assertThat(scriptsRun()).isEqualTo(scripts);
+			assertThat(pipeline((connection) -> {
+				connection.stringCommands().get(bytes(this.key));
+				increment(connection, 1);
+				connection.stringCommands().get(bytes(this.key));
+			})).containsExactly(bytes("1"), 2L, bytes("2"));
+			assertThat(scriptsRun()).isNotEqualTo(scripts);
+			return true;
+		});
+	}
+
+	private String scriptsRun() {
+		return this.redis.plain()
+			.execute((RedisCallback<String>) (connection) -> String
+				.valueOf(connection.serverCommands().info("commandstats").getProperty("cmdstat_eval")));
 	}
 
 	@Test

@@ -33,7 +33,7 @@ import static org.awaitility.Awaitility.await;
 class RedisFailureTests {
 
 	/** The line that the documentation gives, with an application's own commands. */
-	private static final String LEAST_RIGHTS = "ACL SETUSER app on >secret resetkeys ~fencing:1:* ~app:* -@all "
+	static final String LEAST_RIGHTS = "ACL SETUSER app on >secret resetkeys ~fencing:1:* ~app:* -@all "
 			+ "+hello +ping +client +select +eval +evalsha +get +set +time +incr";
 
 	private final int port = TestServers.freePort();
