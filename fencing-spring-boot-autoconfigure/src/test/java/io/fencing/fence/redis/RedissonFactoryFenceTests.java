@@ -17,6 +17,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.redisson.config.Config;
 import org.redisson.config.Protocol;
 import org.redisson.spring.data.connection.RedissonConnection;
@@ -37,6 +38,8 @@ import static org.awaitility.Awaitility.await;
 /**
  * The rules of DESIGN.md §2 on the connection factory of Redisson.
  */
+@DisabledIfSystemProperty(named = OtherSpringBoot.PROPERTY, matches = "true",
+		disabledReason = OtherSpringBoot.NO_REDISSON)
 class RedissonFactoryFenceTests {
 
 	private static RedissonConnectionFactory original;
