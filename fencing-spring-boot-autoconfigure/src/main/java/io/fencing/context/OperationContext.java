@@ -15,6 +15,8 @@ import io.fencing.FencingException;
 import io.fencing.HeldResource;
 import io.fencing.LeaseLostException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The context of one entry into an operation: what it leased, what its fences remember
@@ -22,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * it.
  */
 public final class OperationContext extends FencingContext {
+
+	private static final Logger logger = LoggerFactory.getLogger(OperationContext.class);
 
 	private final String operation;
 
@@ -191,14 +195,17 @@ public final class OperationContext extends FencingContext {
 
 	/**
 	 * Record a refusal. It belongs to the operation from now on, whatever the body does
-	 * with the exception; the first one counts. An operation around this one that holds
-	 * the refused resource has been refused as well.
+	 * with the exception; the first one counts, and is logged if the operation has ended.
+	 * An operation around this one that holds the refused resource has been refused as
+	 * well.
 	 * @param exception the refusal
 	 * @param <E> its type
 	 * @return the same exception, to be thrown
 	 */
 	public <E extends FencingException> E refuse(E exception) {
-		this.refusal.compareAndSet(null, exception);
+		if (this.refusal.compareAndSet(null, exception) && this.ended) {
+			logger.warn("After the end of its call, which hears nothing of it: {}", exception.getMessage());
+		}
 		for (OperationContext outer = this.parent; outer != null; outer = outer.parent) {
 			if (outer.held.stream().anyMatch((one) -> exception.concerns(one.getResource()))) {
 				outer.refusal.compareAndSet(null, exception);

@@ -42,11 +42,13 @@ final class DecoratedConnectionFactory {
 	/**
 	 * Decorate a factory.
 	 * @param factory the factory
+	 * @param name the name of the bean that it is
 	 * @param fence gives the fence; called at the first command that needs it
 	 * @return the factory, of the same class
 	 */
-	static Object decorate(RedisConnectionFactory factory, Supplier<RedisFence> fence) {
+	static Object decorate(RedisConnectionFactory factory, String name, Supplier<RedisFence> fence) {
 		if (factory instanceof JedisConnectionFactory jedis) {
+			tell(name, jedis.isRedisClusterAware() ? NO_CLUSTER : null);
 			return proxy(factory, (invocation) -> {
 				Object result = invocation.proceed();
 				return (result instanceof JedisConnection connection && !(result instanceof JedisClusterConnection))
@@ -57,6 +59,7 @@ final class DecoratedConnectionFactory {
 			});
 		}
 		if (factory.getClass().getName().equals(REDISSON)) {
+			tell(name, null);
 			RedissonConnections connections = new RedissonConnections(fence);
 			return proxy(factory, (invocation) -> {
 				Object result = invocation.proceed();
@@ -65,9 +68,22 @@ final class DecoratedConnectionFactory {
 				return (fenced != null) ? proxy(fenced, connections) : refused(result, fence, NOT_REDISSON);
 			});
 		}
-		logger.warn("Connections of type '{}' are refused inside of operations, since they cannot be fenced in this "
-				+ "version; {}", factory.getClass().getName(), LEAVE_OUT);
+		tell(name, UNKNOWN);
 		return proxy(factory, (invocation) -> refused(invocation.proceed(), fence, UNKNOWN));
+	}
+
+	/**
+	 * Tell at start what becomes of a factory.
+	 * @param name the name of the bean
+	 * @param remedy why it is refused and what to do, {@code null} if it is not
+	 */
+	static void tell(String name, @Nullable String remedy) {
+		if (remedy == null) {
+			logger.info("Redis connection factory '{}' goes by the fence", name);
+		}
+		else {
+			logger.warn("Redis connection factory '{}' is refused inside of operations: {}", name, remedy);
+		}
 	}
 
 	private static @Nullable Object refused(@Nullable Object result, Supplier<RedisFence> fence, String remedy) {

@@ -113,6 +113,23 @@ public final class RedisFence {
 		return news ? admission : null;
 	}
 
+	/**
+	 * Look at a command of an operation that is only observed, on a driver that does not
+	 * claim without being waited for: what cannot be fenced would be refused, of the rest
+	 * nothing is known.
+	 * @param context the operation
+	 * @param database the database of the data
+	 * @param remedy why the command cannot be fenced, {@code null} if it can
+	 */
+	void observe(OperationContext context, int database, @Nullable String remedy) {
+		if (remedy != null) {
+			observed(context, Observation.REFUSED);
+		}
+		else if (observation(context, database, Admission.NO_SLOT) != null) {
+			observed(context, Observation.UNKNOWN);
+		}
+	}
+
 	void observed(OperationContext context, Observation observation) {
 		this.listeners.onObserved(context.getOperation(), this.storage, observation);
 	}

@@ -46,6 +46,7 @@ public final class RedisFencePostProcessor implements DestructionAwareBeanPostPr
 			FencedLettuceConnectionFactory fenced = FencedLettuceConnectionFactory
 				.replace((LettuceConnectionFactory) factory, fence(beanName));
 			this.replaced.put(bean, fenced);
+			DecoratedConnectionFactory.tell(beanName, null);
 			return fenced;
 		}
 		return bean;
@@ -59,7 +60,7 @@ public final class RedisFencePostProcessor implements DestructionAwareBeanPostPr
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (bean instanceof RedisConnectionFactory factory && !(bean instanceof FencedLettuceConnectionFactory)
 				&& this.selected.test(beanName)) {
-			return DecoratedConnectionFactory.decorate(factory, fence(beanName));
+			return DecoratedConnectionFactory.decorate(factory, beanName, fence(beanName));
 		}
 		return bean;
 	}

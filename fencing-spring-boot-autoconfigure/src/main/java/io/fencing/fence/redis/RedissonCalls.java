@@ -46,7 +46,11 @@ final class RedissonCalls {
 		if (context == null && (kind == CommandKind.WRITE || kind == CommandKind.SCRIPT || Refusals.mayWrite(name))) {
 			this.fence.get().checkOutside(name);
 		}
-		if (context == null || !context.isEnforced() || kind == CommandKind.CONNECTION || kind == CommandKind.END) {
+		if (context == null || kind == CommandKind.CONNECTION || kind == CommandKind.END) {
+			return null;
+		}
+		if (!context.isEnforced()) {
+			observe(context, name, kind, encode(command, params), batch);
 			return null;
 		}
 		this.fence.get().checkBeforeSending(context);
@@ -79,6 +83,14 @@ final class RedissonCalls {
 		release(params);
 		return (kind == CommandKind.SCRIPT) ? script(command, name, arguments.toBytes(), admission)
 				: command(command, name, arguments.toBytes(), admission);
+	}
+
+	private void observe(OperationContext context, String name, CommandKind kind, EncodedArguments arguments,
+			@Nullable Batch batch) {
+		String remedy = (batch != null && batch.isTransaction()) ? NO_TRANSACTION : Refusals.find(name, arguments);
+		if (kind != CommandKind.BEGIN || remedy != null) {
+			this.fence.get().observe(context, 0, remedy);
+		}
 	}
 
 	// its reply may not be the same in Lua

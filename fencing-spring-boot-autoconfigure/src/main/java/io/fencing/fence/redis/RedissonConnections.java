@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.function.Supplier;
 
+import io.fencing.Observation;
 import io.fencing.context.OperationContext;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -66,16 +67,18 @@ final class RedissonConnections implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		OperationContext context = OperationContext.getEnforced();
+		OperationContext context = OperationContext.get();
 		String method = invocation.getMethod().getName();
-		if (context != null) {
-			switch (method) {
-				case "getNativeConnection" -> throw this.fence.get().unfenced(context, method, PAST_THE_FENCE);
-				case "subscribe", "pSubscribe" -> throw this.fence.get()
-					.unfenced(context, method, String.valueOf(Refusals.REMEDIES.get("SUBSCRIBE")));
-				default -> {
-				}
+		String remedy = switch (method) {
+			case "getNativeConnection" -> PAST_THE_FENCE;
+			case "subscribe", "pSubscribe" -> Refusals.REMEDIES.get("SUBSCRIBE");
+			default -> null;
+		};
+		if (context != null && remedy != null) {
+			if (context.isEnforced()) {
+				throw this.fence.get().unfenced(context, method, remedy);
 			}
+			this.fence.get().observed(context, Observation.REFUSED);
 		}
 		try {
 			return invocation.proceed();

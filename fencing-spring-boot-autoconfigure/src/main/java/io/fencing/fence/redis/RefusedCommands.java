@@ -3,6 +3,7 @@ package io.fencing.fence.redis;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import io.fencing.Observation;
 import io.fencing.context.OperationContext;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -33,10 +34,13 @@ final class RefusedCommands implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		OperationContext context = OperationContext.getEnforced();
+		OperationContext context = OperationContext.get();
 		String method = invocation.getMethod().getName();
 		if (context != null && !HARMLESS.contains(method)) {
-			throw this.fence.get().unfenced(context, method, this.remedy);
+			if (context.isEnforced()) {
+				throw this.fence.get().unfenced(context, method, this.remedy);
+			}
+			this.fence.get().observed(context, Observation.REFUSED);
 		}
 		return invocation.proceed();
 	}

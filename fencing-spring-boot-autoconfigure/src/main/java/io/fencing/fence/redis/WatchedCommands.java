@@ -110,7 +110,11 @@ final class WatchedCommands implements MethodInterceptor {
 		if (context == null && (kind == CommandKind.WRITE || kind == CommandKind.SCRIPT || Refusals.mayWrite(name))) {
 			this.fence.get().checkOutside(name);
 		}
-		if (context == null || !context.isEnforced() || (kind == CommandKind.CONNECTION && !ENDS.contains(name))) {
+		if (context == null || (kind == CommandKind.CONNECTION && !ENDS.contains(name))) {
+			return invocation.proceed();
+		}
+		if (!context.isEnforced()) {
+			this.fence.get().observe(context, this.database, remedy(invocation, name, kind));
 			return invocation.proceed();
 		}
 		enter(context);
@@ -139,13 +143,17 @@ final class WatchedCommands implements MethodInterceptor {
 				? this.connection.execute(name, CommandMethods.raw(invocation.getArguments())) : invocation.proceed();
 	}
 
-	private @Nullable String remedy(MethodInvocation invocation, String name, CommandKind kind,
-			OperationContext context) {
+	private static @Nullable String remedy(MethodInvocation invocation, String name, CommandKind kind) {
 		boolean control = kind == CommandKind.BEGIN || kind == CommandKind.END || ENDS.contains(name);
 		if (control || !CommandMethods.isCommand(invocation.getMethod())) {
 			return PAST_THE_FENCE;
 		}
-		String remedy = Refusals.findAnywhere(name, CommandMethods.arguments(invocation.getArguments()));
+		return Refusals.findAnywhere(name, CommandMethods.arguments(invocation.getArguments()));
+	}
+
+	private @Nullable String remedy(MethodInvocation invocation, String name, CommandKind kind,
+			OperationContext context) {
+		String remedy = remedy(invocation, name, kind);
 		if (remedy != null) {
 			return remedy;
 		}

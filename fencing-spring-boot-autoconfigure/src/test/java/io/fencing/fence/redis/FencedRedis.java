@@ -16,6 +16,7 @@ import io.fencing.FencingListeners;
 import io.fencing.FencingToken;
 import io.fencing.HeldResource;
 import io.fencing.LossReason;
+import io.fencing.Observation;
 import io.fencing.RejectionReason;
 import io.fencing.context.OperationContext;
 import io.fencing.fence.UnfencedWrites;
@@ -166,6 +167,11 @@ final class FencedRedis implements AutoCloseable {
 		return new OperationContext("withdraw", List.of(held), OperationContext.get());
 	}
 
+	/** An operation that is only observed. */
+	static OperationContext observed(Held... held) {
+		return new OperationContext("withdraw", List.of(held), null, false);
+	}
+
 	/** Run a part of an operation, as the executor does: a recorded refusal wins. */
 	static <T> T in(OperationContext context, Callable<T> part) throws Exception {
 		try (OperationContext.Scope scope = context.open()) {
@@ -256,6 +262,11 @@ final class FencedRedis implements AutoCloseable {
 		@Override
 		public void onRejected(String operation, String storage, RejectionReason reason) {
 			FencedRedis.this.events.add("rejected " + storage + " " + reason);
+		}
+
+		@Override
+		public void onObserved(String operation, String storage, Observation observation) {
+			FencedRedis.this.events.add("observed " + storage + " " + observation);
 		}
 
 		@Override

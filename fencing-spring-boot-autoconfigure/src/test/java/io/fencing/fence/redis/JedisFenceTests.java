@@ -10,15 +10,20 @@ import io.fencing.RejectionReason;
 import io.fencing.StaleTokenException;
 import io.fencing.UnfencedWriteException;
 import io.fencing.context.OperationContext;
+import io.fencing.fence.UnfencedWrites;
 import io.fencing.fence.redis.FencedRedis.Held;
 import io.fencing.testing.TestServers;
 import io.lettuce.core.RedisURI;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisPipelineException;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -39,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * The rules of DESIGN.md §2 on Jedis, with its pooled client and with single connections.
  */
+@ExtendWith(OutputCaptureExtension.class)
 @ParameterizedClass
 @ValueSource(booleans = { true, false })
 class JedisFenceTests {
@@ -106,6 +112,15 @@ class JedisFenceTests {
 		try (RedisConnection connection = this.factory.getConnection()) {
 			assertThat(connection).isInstanceOf(JedisConnection.class);
 		}
+	}
+
+	@Test
+	void whenFactoryIsOfAClusterThenStartTellsThatItIsRefused(CapturedOutput output) {
+		this.redis.postProcessor(UnfencedWrites.ALLOW)
+			.postProcessAfterInitialization(
+					new JedisConnectionFactory(new RedisClusterConfiguration(List.of("127.0.0.1:1"))), "orders");
+		assertThat(output).contains("Redis connection factory 'orders' is refused inside of operations")
+			.contains("fencing.redis.factories");
 	}
 
 	@Test
@@ -286,6 +301,38 @@ class JedisFenceTests {
 			return null;
 		});
 		assertThat(stored()).isNull();
+	}
+
+	@Test
+	void whenOnlyObservedThenCommandsPassAndWhatCannotBeFencedIsCounted() throws Exception {
+		FencedRedis.in(FencedRedis.observed(next()), () -> {
+			set("1");
+			assertThat(get()).isEqualTo("1");
+			this.template.executePipelined(
+					(RedisCallback<?>) (connection) -> connection.stringCommands().incr(this.key.getBytes()));
+			assertThat(this.redis.events()).containsExactly("observed redis UNKNOWN");
+			assertThat(this.template.opsForList().leftPop(this.key + "-list", Duration.ofMillis(10))).isNull();
+			return this.template
+				.execute((RedisCallback<?>) (connection) -> String.valueOf(connection.getNativeConnection()));
+		});
+		assertThat(stored()).isEqualTo("2");
+		assertThat(this.redis.events()).containsExactly("observed redis UNKNOWN", "observed redis REFUSED",
+				"observed redis REFUSED");
+	}
+
+	@Test
+	void whenRefusedAfterTheEndThenItIsCountedAndTold(CapturedOutput output) {
+		Held held = next();
+		OperationContext context = FencedRedis.operation(held);
+		context.end();
+		held.lose();
+		assertThatExceptionOfType(LeaseLostException.class)
+			.isThrownBy(() -> FencedRedis.in(context, () -> set("late")));
+		assertThatExceptionOfType(LeaseLostException.class)
+			.isThrownBy(() -> FencedRedis.in(context, () -> set("late")));
+		assertThat(output.getOut()).containsOnlyOnce("which hears nothing of it: Operation 'withdraw' on resource #")
+			.doesNotContain(this.key);
+		assertThat(this.redis.events()).containsExactly("rejected redis LOST");
 	}
 
 	@Test

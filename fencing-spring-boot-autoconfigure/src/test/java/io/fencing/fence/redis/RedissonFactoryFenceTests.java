@@ -114,6 +114,23 @@ class RedissonFactoryFenceTests {
 	}
 
 	@Test
+	void whenOnlyObservedThenCommandsPassAndWhatCannotBeFencedIsCounted() throws Exception {
+		FencedRedis.in(FencedRedis.observed(next()), () -> {
+			set("1");
+			assertThat(get()).isEqualTo("1");
+			this.template.executePipelined(
+					(RedisCallback<?>) (connection) -> connection.stringCommands().incr(this.key.getBytes()));
+			assertThat(this.redis.events()).containsExactly("observed redis UNKNOWN");
+			assertThat(this.template.opsForList().leftPop(this.key + "-list", Duration.ofMillis(10))).isNull();
+			return this.template
+				.execute((RedisCallback<?>) (connection) -> String.valueOf(connection.getNativeConnection()));
+		});
+		assertThat(stored()).isEqualTo("2");
+		assertThat(this.redis.events()).containsExactly("observed redis UNKNOWN", "observed redis REFUSED",
+				"observed redis REFUSED");
+	}
+
+	@Test
 	void whenFactoryIsFencedThenItKeepsItsClassAndThatOfItsConnections() {
 		assertThat(this.factory).isInstanceOf(RedissonConnectionFactory.class);
 		assertThat(this.factory.getConnection()).isInstanceOf(RedissonConnection.class);
@@ -280,6 +297,8 @@ class RedissonFactoryFenceTests {
 		assertThatExceptionOfType(UnfencedWriteException.class)
 			.isThrownBy(() -> FencedRedis.in(FencedRedis.operation(next()), () -> other.opsForValue().get(this.key)))
 			.withMessageContaining("RESP3");
+		FencedRedis.in(FencedRedis.observed(next()), () -> other.opsForValue().get(this.key));
+		assertThat(this.redis.events()).endsWith("observed redis REFUSED");
 		assertThatExceptionOfType(UnfencedWriteException.class)
 			.isThrownBy(() -> FencedRedis.in(FencedRedis.operation(next()),
 					() -> ((RedissonConnectionFactory) this.factory).getReactiveConnection().stringCommands()))
