@@ -8,10 +8,12 @@ import javax.sql.DataSource;
 import io.fencing.sample.servers.ConditionalOnOwnServers;
 import io.lettuce.core.AbstractRedisClient;
 
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -27,6 +29,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 class LabConfiguration {
 
 	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static PausingCommands pausingCommands() {
 		return new PausingCommands();
 	}
@@ -67,7 +70,8 @@ class LabConfiguration {
 
 	@Bean
 	LabStorage redis(LettuceConnectionFactory factory, PausingCommands commands) {
-		LettuceConnectionFactory raw = new LettuceConnectionFactory(factory.getStandaloneConfiguration());
+		LettuceConnectionFactory raw = new LettuceConnectionFactory(factory.getStandaloneConfiguration(),
+				factory.getClientConfiguration());
 		raw.afterPropertiesSet();
 		listen(raw, commands);
 		return new LabStorage(new RedisAccounts(commands, factory), new RedisAccounts(commands, raw), raw::destroy);
