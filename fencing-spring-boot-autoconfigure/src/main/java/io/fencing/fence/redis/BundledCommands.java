@@ -6,6 +6,7 @@ import java.util.concurrent.CancellationException;
 import java.util.function.Consumer;
 
 import io.fencing.FencingException;
+import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.Command;
@@ -13,6 +14,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.CommandWrapper;
 import io.lettuce.core.protocol.RedisCommand;
+import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.NullUnmarked;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +49,19 @@ final class BundledCommands<K, V> extends CommandWrapper<K, V, Void> {
 		this.onRefusal = onRefusal;
 	}
 
+	// the driver sends again what had no whole answer when the connection was lost; once
+	// an answer has begun, all commands have run
+	@Override
+	public void encode(ByteBuf buf) {
+		Output<?, ?> output = (Output<?, ?>) getOutput();
+		if (output.answered < 0) {
+			super.encode(buf);
+			return;
+		}
+		output.lost = true;
+		new Command<>(CommandType.PING, getOutput()).encode(buf);
+	}
+
 	@Override
 	protected void doOnComplete() {
 		String error = getOutput().getError();
@@ -59,9 +74,15 @@ final class BundledCommands<K, V> extends CommandWrapper<K, V, Void> {
 		if (error == null) {
 			this.admission.grant();
 		}
-		for (RedisCommand<K, V, ?> command : this.commands) {
+		Output<?, ?> output = (Output<?, ?>) getOutput();
+		int answered = output.lost ? output.answered : this.commands.size();
+		for (RedisCommand<K, V, ?> command : this.commands.subList(0, answered)) {
 			FencedCommand.setError(command.getOutput(), error);
 			command.complete();
+		}
+		for (RedisCommand<K, V, ?> command : this.commands.subList(answered, this.commands.size())) {
+			command.completeExceptionally(new RedisConnectionException(
+					"The connection was lost before the answer had arrived; the command has run"));
 		}
 	}
 
@@ -90,6 +111,8 @@ final class BundledCommands<K, V> extends CommandWrapper<K, V, Void> {
 
 		private int answered = -1;
 
+		private boolean lost;
+
 		Output(RedisCodec<K, V> codec, List<RedisCommand<K, V, ?>> commands) {
 			super(codec, null);
 			this.commands = commands;
@@ -97,6 +120,9 @@ final class BundledCommands<K, V> extends CommandWrapper<K, V, Void> {
 
 		// what one output cannot take is no failure of the others
 		private void give(Consumer<CommandOutput<K, V, ?>> answer) {
+			if (this.lost) {
+				return;
+			}
 			RedisCommand<K, V, ?> command = this.commands.get(this.answered);
 			try {
 				if (command.getOutput() != null) {
@@ -173,7 +199,7 @@ final class BundledCommands<K, V> extends CommandWrapper<K, V, Void> {
 			if (depth > 0) {
 				give((output) -> output.complete(depth - 1));
 			}
-			if (depth == 1) {
+			if (depth == 1 && !this.lost) {
 				this.answered++;
 			}
 		}

@@ -128,10 +128,19 @@ final class CommandRewriter<K, V> {
 		return tail;
 	}
 
+	/**
+	 * Whether the arguments of a user's script are such that a server would run it.
+	 * @param arguments those of EVAL or EVALSHA
+	 * @return whether they have as many keys as they say
+	 */
+	static boolean isSound(List<byte[]> arguments) {
+		int keys = numberOfKeys(arguments);
+		return keys >= 0 && keys <= arguments.size() - 2;
+	}
+
 	private static int numberOfKeys(List<byte[]> arguments) {
-		int keys = (arguments.size() > 1) ? Integer.parseInt(new String(arguments.get(1), StandardCharsets.US_ASCII))
-				: 0;
-		return Math.max(0, Math.min(keys, arguments.size() - 2));
+		String number = (arguments.size() > 1) ? new String(arguments.get(1), StandardCharsets.US_ASCII) : "";
+		return number.matches("[0-9]{1,9}") ? Integer.parseInt(number) : -1;
 	}
 
 	// as a key, so that a cluster finds the node by it

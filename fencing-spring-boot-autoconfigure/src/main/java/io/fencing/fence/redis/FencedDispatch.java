@@ -1,5 +1,6 @@
 package io.fencing.fence.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -7,11 +8,11 @@ import java.util.function.Supplier;
 import io.fencing.FencingException;
 import io.fencing.context.OperationContext;
 import io.fencing.fence.redis.FencedCommand.Sending;
+import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandArgsAccessor;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.protocol.RedisCommand;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +46,8 @@ final class FencedDispatch<K, V> {
 	private volatile boolean flushedByHand;
 
 	private volatile boolean checked;
+
+	private volatile @Nullable Unbroken watched;
 
 	private volatile @Nullable Batch pipeline;
 
@@ -96,8 +99,11 @@ final class FencedDispatch<K, V> {
 			}
 			return pass(incoming, null);
 		}
-		if (kind == CommandKind.CONNECTION || kind == CommandKind.END || this.checked) {
+		if (kind == CommandKind.CONNECTION || kind == CommandKind.END) {
 			return pass(incoming, context);
+		}
+		if (this.checked) {
+			return sendChecked(incoming, context);
 		}
 		if (!context.isEnforced()) {
 			if (kind != CommandKind.BEGIN) {
@@ -109,6 +115,18 @@ final class FencedDispatch<K, V> {
 		context.meetFence();
 		return (kind == CommandKind.BEGIN) ? pass(incoming, context)
 				: send(incoming, context, (this.route == ReadRoute.CLUSTER) ? tryAgain(incoming, context) : null);
+	}
+
+	private <T> RedisCommand<K, V, T> sendChecked(IncomingCommand<K, V, T> incoming, OperationContext context) {
+		Unbroken since = this.watched;
+		// with replicas the driver does not tell that the master's connection was lost
+		if (since == null || this.route != ReadRoute.MASTER) {
+			throw this.fence.get().unfenced(context, incoming.name(), Refusals.FUNCTION);
+		}
+		if (since.isBroken()) {
+			throw new RedisConnectionException(CheckedCommand.LOST);
+		}
+		return this.connection.dispatch(new CheckedCommand<>(incoming.command(), this.codec, since));
 	}
 
 	private TryAgain tryAgain(IncomingCommand<K, V, ?> incoming, OperationContext context) {
@@ -173,6 +191,10 @@ final class FencedDispatch<K, V> {
 			@Nullable Batch batch, @Nullable TryAgain again) {
 		RedisCommand<K, V, T> command = incoming.command();
 		List<byte[]> arguments = incoming.arguments();
+		if (!CommandRewriter.isSound(arguments)) {
+			// the server runs nothing, and says why
+			return this.connection.dispatch(command);
+		}
 		FenceScript script = incoming.name().startsWith("EVALSHA")
 				? this.fence.get().getScripts().find(arguments.get(0))
 				: this.fence.get().getScripts().of(arguments.get(0));
@@ -212,21 +234,29 @@ final class FencedDispatch<K, V> {
 		sendBundle();
 		RedisCommand<K, V, T> command = incoming.command();
 		switch (incoming.name()) {
+			case "WATCH" -> {
+				endWatch();
+				Unbroken since = new Unbroken();
+				this.connection.addListener(since);
+				this.watched = since;
+			}
+			case "UNWATCH" -> endWatch();
 			case "MULTI" -> {
 				this.refusal.set(null);
 				this.transaction = new Batch(context, true);
 			}
 			case "EXEC" -> {
+				endWatch();
 				Batch ran = this.transaction;
 				this.transaction = null;
 				return this.connection.dispatch((ran != null) ? new Exec<>(command, ran) : command);
 			}
 			case "DISCARD" -> {
+				endWatch();
 				this.transaction = null;
 			}
 			case "SELECT" -> {
-				Long selected = CommandArgsAccessor.getFirstInteger(command.getArgs());
-				this.database = (selected != null) ? selected.intValue() : this.database;
+				this.database = selected(incoming);
 			}
 			case "SCRIPT" -> this.fence.get().getScripts().load(incoming.arguments());
 			default -> {
@@ -235,8 +265,31 @@ final class FencedDispatch<K, V> {
 		return this.connection.dispatch(command);
 	}
 
+	// by a number of the driver's or by the caller's own bytes
+	private int selected(IncomingCommand<K, V, ?> incoming) {
+		List<byte[]> arguments = incoming.arguments();
+		String first = arguments.isEmpty() ? "" : new String(arguments.get(0), StandardCharsets.US_ASCII);
+		return first.matches("[0-9]{1,9}") ? Integer.parseInt(first) : this.database;
+	}
+
+	private void endWatch() {
+		Unbroken since = this.watched;
+		if (since != null) {
+			this.connection.removeListener(since);
+			this.watched = null;
+		}
+	}
+
 	private @Nullable Batch batch() {
 		return (this.transaction != null) ? this.transaction : this.pipeline;
+	}
+
+	/**
+	 * Where its commands work.
+	 * @return the database that it is in
+	 */
+	int getDatabase() {
+		return this.database;
 	}
 
 	/**

@@ -79,7 +79,7 @@ final class FencedLettuceConnection extends LettuceConnection {
 		context.meetFence();
 		try {
 			return new WatchedTransaction(this).run(
-					() -> redisFence.admission(context, this.database, Admission.NO_SLOT),
+					() -> redisFence.admission(context, this.refused.database(this.database), Admission.NO_SLOT),
 					() -> this.refused.checked(() -> super.execute(command, output, args)));
 		}
 		finally {

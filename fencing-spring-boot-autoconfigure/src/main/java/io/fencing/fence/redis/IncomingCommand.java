@@ -6,6 +6,8 @@ import java.util.Locale;
 
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.protocol.ProtocolKeyword;
 import io.lettuce.core.protocol.RedisCommand;
 import org.jspecify.annotations.Nullable;
 
@@ -41,10 +43,17 @@ final class IncomingCommand<K, V, T> {
 	 */
 	IncomingCommand(RedisCommand<K, V, T> command, boolean cluster) {
 		this.command = command;
-		this.name = command.getType().toString().toUpperCase(Locale.ROOT);
+		this.name = name(command.getType());
 		this.kind = CommandKind.of(this.name);
 		this.cluster = cluster;
 		this.arguments = EncodedArguments.of(command.getArgs());
+	}
+
+	// what is sent counts: the text of a caller's own keyword may be another
+	private static String name(ProtocolKeyword type) {
+		return ((type instanceof CommandType) ? type.toString()
+				: new String(type.getBytes(), StandardCharsets.US_ASCII))
+			.toUpperCase(Locale.ROOT);
 	}
 
 	RedisCommand<K, V, T> command() {

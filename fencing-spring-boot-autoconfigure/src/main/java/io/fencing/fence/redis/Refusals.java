@@ -20,9 +20,6 @@ final class Refusals {
 
 	private static final String SUBSCRIBE = "a subscription outlives the operation; subscribe outside of it";
 
-	private static final String FUNCTION = "a script cannot call a function; call it with RedisConnection.execute, "
-			+ "neither in a pipeline or transaction nor in a cluster, or send its code with EVAL";
-
 	private static final String OTHER_DATABASE = "it writes to a database or server whose guards are not checked; "
 			+ "read here and write through a connection factory of that one";
 
@@ -31,6 +28,12 @@ final class Refusals {
 
 	private static final String TOO_LONG = "more than " + LargeCommands.MOST_ARGUMENTS
 			+ " arguments of it cannot be sent in one step; split it";
+
+	/**
+	 * Of a function.
+	 */
+	static final String FUNCTION = "a script cannot call a function; call it with RedisConnection.execute, "
+			+ "neither in a pipeline or transaction nor in a cluster or where replicas are read, or send its code with EVAL";
 
 	/**
 	 * Of a command in a pipeline or transaction that the operation has not begun.
@@ -86,7 +89,7 @@ final class Refusals {
 		}
 		return switch (name) {
 			case "FCALL", "FCALL_RO" -> FUNCTION;
-			case "BITFIELD" ->
+			case "BITFIELD", "BITFIELD_RO" ->
 				arguments.toUpperCase().stream().skip(1).anyMatch(Refusals::isWide) ? WIDE_BITFIELD : null;
 			default -> isTooLong(name, arguments) ? TOO_LONG : null;
 		};

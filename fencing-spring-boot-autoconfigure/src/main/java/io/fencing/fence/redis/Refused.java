@@ -32,6 +32,15 @@ final class Refused {
 		return connection;
 	}
 
+	/**
+	 * The database that the connection is in.
+	 * @param initial the one that it begins in
+	 * @return the database
+	 */
+	int database(int initial) {
+		return (this.dedicated != null) ? this.dedicated.getDatabase() : initial;
+	}
+
 	void beginPipeline() {
 		if (this.dedicated != null) {
 			this.dedicated.beginPipeline(this.oneByOne);
