@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.fencing.FencingException;
 import io.fencing.FencingToken;
@@ -27,7 +29,9 @@ final class Admission {
 	 */
 	static final int NO_SLOT = -1;
 
-	private static final String REFUSED = "FENCED ";
+	// with the reason, which of the guards, and what it shows: token:owner or a time
+	private static final Pattern REFUSED = Pattern.compile("FENCED (OTHER|STALE|EXPIRED) ([0-9]{1,6})(?: (.*))?",
+			Pattern.DOTALL);
 
 	private final RedisFence fence;
 
@@ -166,7 +170,7 @@ final class Admission {
 	 * @return whether it is
 	 */
 	static boolean isRefusal(@Nullable String error) {
-		return error != null && error.startsWith(REFUSED);
+		return error != null && REFUSED.matcher(error).matches();
 	}
 
 	/**
@@ -175,18 +179,18 @@ final class Admission {
 	 * @return the refusal, {@code null} if the error is another one
 	 */
 	@Nullable FencingException refusal(@Nullable String error) {
-		if (error == null || !isRefusal(error)) {
+		Matcher matcher = (error != null) ? REFUSED.matcher(error) : null;
+		// a user's script may say anything
+		if (matcher == null || !matcher.matches() || Integer.parseInt(matcher.group(2)) > this.held.size()) {
 			return null;
 		}
-		// FENCED reason index [shown], where shown is token:owner or a time
-		String[] words = error.split(" ", 4);
-		HeldResource one = this.held.get(Integer.parseInt(words[2]) - 1);
+		HeldResource one = this.held.get(Integer.parseInt(matcher.group(2)) - 1);
 		FencingException known = this.context.getRefusal();
 		if (known instanceof StaleTokenException && known.concerns(one.getResource())) {
 			return known;
 		}
-		Long shown = (words.length > 3) ? token(words[3]) : null;
-		RejectionReason reason = reason(words[1], one, shown);
+		Long shown = (matcher.group(3) != null) ? token(matcher.group(3)) : null;
+		RejectionReason reason = reason(matcher.group(1), one, shown);
 		this.fence.rejected(this.context, reason);
 		return this.context
 			.refuse(new StaleTokenException(this.context.getOperation(), one, this.fence.getStorage(), reason, shown));

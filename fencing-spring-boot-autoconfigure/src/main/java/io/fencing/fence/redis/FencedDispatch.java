@@ -208,6 +208,9 @@ final class FencedDispatch<K, V> {
 			command.completeExceptionally(new RedisNoScriptException("NOSCRIPT No matching script. Please use EVAL."));
 			return command;
 		}
+		if (Refusals.selectsDatabase(script.text())) {
+			throw this.fence.get().unfenced(admission.getContext(), incoming.name(), Refusals.OTHER_DATABASE);
+		}
 		return send(command, script, this.rewriter.script(arguments, admission), admission, batch, again);
 	}
 

@@ -1,9 +1,11 @@
 package io.fencing.fence.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -20,7 +22,7 @@ final class Refusals {
 
 	private static final String SUBSCRIBE = "a subscription outlives the operation; subscribe outside of it";
 
-	private static final String OTHER_DATABASE = "it writes to a database or server whose guards are not checked; "
+	static final String OTHER_DATABASE = "it writes to a database or server whose guards are not checked; "
 			+ "read here and write through a connection factory of that one";
 
 	private static final String WIDE_BITFIELD = "integers of more than 53 bits lose digits in a script; use fields of "
@@ -40,6 +42,8 @@ final class Refusals {
 	 */
 	static final String BEGUN_OUTSIDE = "its pipeline or transaction was begun outside of the operation and ends after "
 			+ "it; begin it inside";
+
+	private static final Pattern SELECT = Pattern.compile("['\"]select['\"]", Pattern.CASE_INSENSITIVE);
 
 	private static final int MOST_EXACT_BITS = 53;
 
@@ -105,9 +109,20 @@ final class Refusals {
 		return switch (name) {
 			case "FCALL", "FCALL_RO" -> null;
 			case "XREAD", "XREADGROUP" -> has(options(arguments), "BLOCK") ? POLL : null;
+			case "EVAL", "EVAL_RO" ->
+				arguments.toBytes().stream().limit(1).anyMatch(Refusals::selectsDatabase) ? OTHER_DATABASE : null;
 			case "COPY" -> has(arguments.toUpperCase().stream().skip(2), "DB") ? OTHER_DATABASE : null;
 			default -> REMEDIES.get(name);
 		};
+	}
+
+	/**
+	 * Whether a script moves to another database, whose guards are not checked.
+	 * @param source its source
+	 * @return whether it names the command
+	 */
+	static boolean selectsDatabase(byte[] source) {
+		return SELECT.matcher(new String(source, StandardCharsets.ISO_8859_1)).find();
 	}
 
 	// a stream may have any name

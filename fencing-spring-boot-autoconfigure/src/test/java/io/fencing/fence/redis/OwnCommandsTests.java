@@ -1,6 +1,7 @@
 package io.fencing.fence.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.fencing.StaleTokenException;
@@ -18,8 +19,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.core.RedisCallback;
+import org.springframework.data.redis.core.script.RedisScript;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -47,6 +51,33 @@ class OwnCommandsTests {
 	private void in(RedisCallback<?> callback) throws Exception {
 		FencedRedis.in(FencedRedis.operation(FencedRedis.next(this.key)),
 				() -> this.redis.template().execute(callback));
+	}
+
+	@Test
+	void whenScriptMovesToAnotherDatabaseThenItIsRefused() throws Exception {
+		String source = "redis.call('SELECT', 1) return redis.call('SET', KEYS[1], 'A')";
+		for (RedisScript<String> script : List.of(RedisScript.of(source, String.class),
+				RedisScript.of(source.replace("'SELECT'", "\"select\""), String.class))) {
+			assertThatExceptionOfType(UnfencedWriteException.class)
+				.isThrownBy(() -> FencedRedis.in(FencedRedis.operation(FencedRedis.next(this.key)),
+						() -> this.redis.template().execute(script, List.of(this.key))))
+				.withMessageContaining("database");
+		}
+		String sha = this.redis.template()
+			.execute((RedisCallback<String>) (connection) -> connection.scriptingCommands().scriptLoad(bytes(source)));
+		assertThatExceptionOfType(UnfencedWriteException.class).isThrownBy(() -> in(
+				(connection) -> connection.scriptingCommands().evalSha(sha, ReturnType.STATUS, 1, bytes(this.key))));
+	}
+
+	@Test
+	void whenScriptAnswersWithAWordOfOursThenItIsItsOwnError() throws Exception {
+		for (String text : List.of("FENCED", "FENCED OTHER", "FENCED x 1", "FENCED OTHER 9 x")) {
+			RedisScript<Long> script = RedisScript.of("return redis.error_reply(ARGV[1])", Long.class);
+			assertThatExceptionOfType(DataAccessException.class)
+				.isThrownBy(() -> FencedRedis.in(FencedRedis.operation(FencedRedis.next(this.key)),
+						() -> this.redis.template().execute(script, List.of(this.key), text)))
+				.satisfies((ex) -> assertThat(ex.getMostSpecificCause()).hasMessage(text));
+		}
 	}
 
 	@SuppressWarnings("unchecked")
