@@ -59,6 +59,12 @@ final class FencedRedissonExecutor extends CommandAsyncService {
 		return new CompletableFutureWrapper<>(read);
 	}
 
+	// by their names, scripts of the client's own objects would not come by here
+	@Override
+	protected boolean isEvalCacheActive() {
+		return OperationContext.getEnforced() == null && super.isEvalCacheActive();
+	}
+
 	private <V, R> CompletableFuture<R> send(RedissonCall<V> call, NodeSource source, Codec codec,
 			boolean ignoreRedirect, boolean noRetry) {
 		CompletableFuture<R> result = new CompletableFuture<>();

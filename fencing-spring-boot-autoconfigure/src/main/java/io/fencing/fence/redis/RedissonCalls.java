@@ -46,6 +46,9 @@ final class RedissonCalls {
 		if (context == null && (kind == CommandKind.WRITE || kind == CommandKind.SCRIPT || Refusals.mayWrite(name))) {
 			this.fence.get().checkOutside(name);
 		}
+		if (name.equals("SCRIPT")) {
+			this.fence.get().getScripts().load(encode(command, params).toBytes());
+		}
 		if (context == null || kind == CommandKind.CONNECTION || kind == CommandKind.END) {
 			return null;
 		}

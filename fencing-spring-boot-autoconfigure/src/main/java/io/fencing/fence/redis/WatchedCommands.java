@@ -28,14 +28,18 @@ final class WatchedCommands implements MethodInterceptor {
 	private static final Set<String> HARMLESS = Set.of("isClosed", "isSubscribed", "getSubscription", "hashCode",
 			"equals", "toString", "setConvertPipelineAndTxResults");
 
-	// would end a transaction behind its back, and what comes after would not be checked
-	private static final Set<String> ENDS = Set.of("QUIT", "RESET", "UNWATCH");
+	// would end a transaction behind its back, or take it to a database whose guards are
+	// not watched: what comes after would not be checked
+	private static final Set<String> ESCAPES = Set.of("QUIT", "RESET", "SELECT", "UNWATCH");
 
 	private static final String PAST_THE_FENCE = "commands would go past the fence by it; use the connection's own "
 			+ "methods, or call it outside of the operation";
 
 	private static final String ENDS_WATCH = "a transaction of its own would end the WATCH of this connection; send "
 			+ "it between MULTI and EXEC, or before WATCH";
+
+	private static final String OTHER_GUARDS = "the guards that are watched are in the database of before; select it "
+			+ "before the pipeline or transaction begins";
 
 	private final JedisConnection connection;
 
@@ -110,7 +114,7 @@ final class WatchedCommands implements MethodInterceptor {
 		if (context == null && (kind == CommandKind.WRITE || kind == CommandKind.SCRIPT || Refusals.mayWrite(name))) {
 			this.fence.get().checkOutside(name);
 		}
-		if (context == null || (kind == CommandKind.CONNECTION && !ENDS.contains(name))) {
+		if (context == null || (kind == CommandKind.CONNECTION && !ESCAPES.contains(name))) {
 			return invocation.proceed();
 		}
 		if (!context.isEnforced()) {
@@ -144,7 +148,7 @@ final class WatchedCommands implements MethodInterceptor {
 	}
 
 	private static @Nullable String remedy(MethodInvocation invocation, String name, CommandKind kind) {
-		boolean control = kind == CommandKind.BEGIN || kind == CommandKind.END || ENDS.contains(name);
+		boolean control = kind == CommandKind.BEGIN || kind == CommandKind.END || ESCAPES.contains(name);
 		if (control || !CommandMethods.isCommand(invocation.getMethod())) {
 			return PAST_THE_FENCE;
 		}
@@ -248,7 +252,9 @@ final class WatchedCommands implements MethodInterceptor {
 		OperationContext context = OperationContext.getEnforced();
 		if (context != null) {
 			enter(context);
-			// a claim later on would end the WATCH
+		}
+		// a claim later on would end the WATCH; one that waits in a pipeline is none
+		if (context != null && !isBegun()) {
 			claim(context);
 		}
 		Object result = invocation.proceed();
@@ -257,6 +263,10 @@ final class WatchedCommands implements MethodInterceptor {
 	}
 
 	private @Nullable Object select(MethodInvocation invocation) throws Throwable {
+		OperationContext context = OperationContext.getEnforced();
+		if (context != null && isBegun()) {
+			throw this.fence.get().unfenced(context, "SELECT", OTHER_GUARDS);
+		}
 		Object result = invocation.proceed();
 		if (invocation.getArguments()[0] instanceof Integer selected) {
 			this.database = selected;

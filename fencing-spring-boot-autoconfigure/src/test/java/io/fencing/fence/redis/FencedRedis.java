@@ -163,13 +163,13 @@ final class FencedRedis implements AutoCloseable {
 				new AtomicLong());
 	}
 
-	static OperationContext operation(Held... held) {
-		return new OperationContext("withdraw", List.of(held), OperationContext.get());
-	}
-
-	/** An operation that is only observed. */
+	/** One that no fence refuses anything. */
 	static OperationContext observed(Held... held) {
 		return new OperationContext("withdraw", List.of(held), null, false);
+	}
+
+	static OperationContext operation(Held... held) {
+		return new OperationContext("withdraw", List.of(held), OperationContext.get());
 	}
 
 	/** Run a part of an operation, as the executor does: a recorded refusal wins. */

@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.DefaultStringRedisConnection;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisPipelineException;
@@ -503,6 +504,60 @@ class JedisFenceTests {
 				.withMessageContaining("'" + command + "'");
 			assertThat(stored()).isNull();
 		}
+	}
+
+	@Test
+	void whenCommandsAreCalledOnTheConnectionItselfThenTheyAreFenced() throws Exception {
+		OperationContext older = FencedRedis.operation(next());
+		FencedRedis.in(older, this::get);
+		takeOver();
+		byte[] name = this.key.getBytes();
+		List<RedisCallback<?>> writes = List.of((connection) -> connection.commands().set(name, name),
+				(connection) -> connection.execute("set", name, name),
+				(connection) -> new DefaultStringRedisConnection(connection).set(this.key, "late"),
+				(connection) -> new DefaultStringRedisConnection(connection).commands().set(name, name));
+		for (RedisCallback<?> write : writes) {
+			stale(() -> FencedRedis.in(older, () -> this.template.execute(write)));
+		}
+		assertThat(stored()).isNull();
+	}
+
+	@Test
+	void rule1WhenWatchIsNotSentThenNothingCountsAsClaimed() throws Exception {
+		OperationContext older = FencedRedis.operation(next());
+		takeOver();
+		this.template.executePipelined((RedisCallback<?>) (connection) -> {
+			try (OperationContext.Scope scope = older.open()) {
+				Assertions.catchThrowable(() -> connection.watch(this.key.getBytes()));
+			}
+			stale(() -> FencedRedis.in(older, this::get));
+			return null;
+		});
+	}
+
+	// the guards that are watched are in the database of before
+	@Test
+	void whenDatabaseIsChangedBehindTheFenceThenItIsRefused() throws Exception {
+		OperationContext context = FencedRedis.operation(next());
+		assertThatExceptionOfType(UnfencedWriteException.class)
+			.isThrownBy(() -> FencedRedis.in(context, () -> this.template.execute((RedisCallback<?>) (connection) -> {
+				connection.multi();
+				connection.execute("select", "5".getBytes());
+				connection.stringCommands().set(this.key.getBytes(), "1".getBytes());
+				return connection.exec();
+			})))
+			.withMessageContaining("'SELECT'");
+		assertThatExceptionOfType(UnfencedWriteException.class).isThrownBy(() -> FencedRedis
+			.in(FencedRedis.operation(next()), () -> this.template.execute((RedisCallback<?>) (connection) -> {
+				connection.multi();
+				connection.select(5);
+				connection.stringCommands().set(this.key.getBytes(), "1".getBytes());
+				return connection.exec();
+			}))).withMessageContaining("before the pipeline or transaction begins");
+		JedisConnectionFactory other = newFactory(TestServers.redisUrl(), true, 5);
+		FencedRedis.startAny(other);
+		assertThat(new StringRedisTemplate(other).hasKey(this.key)).isFalse();
+		other.destroy();
 	}
 
 }

@@ -167,8 +167,8 @@ class ParityTests {
 	}
 
 	private static List<Outcome> outcomes(Driver driver, FencedRedis redis, String url) throws Exception {
-		RedisConnectionFactory plain = FencedRedis.startAny(driver.factories.create(url, 3));
-		RedisConnectionFactory fenced = redis.fenceAny(driver.factories.create(url, 4));
+		RedisConnectionFactory plain = FencedRedis.startAny(driver.create(url, 3));
+		RedisConnectionFactory fenced = redis.fenceAny(driver.create(url, 4));
 		LettuceConnectionFactory plainData = FencedRedis.start(FencedRedis.newFactory(url, ProtocolVersion.RESP2, 3));
 		LettuceConnectionFactory fencedData = FencedRedis.start(FencedRedis.newFactory(url, ProtocolVersion.RESP2, 4));
 		Twins twins = new Twins(plain, fenced, plainData, fencedData);
@@ -442,6 +442,10 @@ class ParityTests {
 		Driver(String column, Factories factories) {
 			this.column = column;
 			this.factories = factories;
+		}
+
+		RedisConnectionFactory create(String url, int database) {
+			return this.factories.create(url, database);
 		}
 
 	}

@@ -2,6 +2,7 @@ package io.fencing.fence.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 
 import io.fencing.RejectionReason;
@@ -18,6 +19,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
+import org.redisson.api.RMap;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 import org.redisson.config.Protocol;
 import org.redisson.spring.data.connection.RedissonConnection;
@@ -27,6 +31,7 @@ import redis.embedded.RedisServer;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.script.RedisScript;
@@ -331,6 +336,38 @@ class RedissonFactoryFenceTests {
 		await().until(() -> "1".equals(console.send("GET once")));
 		once.destroy();
 		server.stop();
+	}
+
+	@Test
+	void whenScriptWasLoadedThenItRunsByItsNameAndIsFenced() throws Exception {
+		byte[] source = "return redis.call('INCR', KEYS[1])".getBytes();
+		RedisCallback<String> load = (connection) -> connection.scriptingCommands().scriptLoad(source);
+		String sha = this.template.execute(load);
+		RedisCallback<?> run = (connection) -> connection.scriptingCommands()
+			.evalSha(sha, ReturnType.INTEGER, 1, this.key.getBytes());
+		OperationContext older = FencedRedis.operation(next());
+		FencedRedis.in(older, () -> assertThat(this.template.execute(run)).isEqualTo(1L));
+		takeOver();
+		stale(() -> FencedRedis.in(older, () -> this.template.execute(run)));
+		assertThat(stored()).isEqualTo("1");
+	}
+
+	@Test
+	void whenClientWasTakenFromTheConnectionBeforeThenItsCommandsAreFenced() throws Exception {
+		RMap<String, String> map;
+		try (RedisConnection connection = this.factory.getConnection()) {
+			map = ((RedissonClient) connection.getNativeConnection()).getMap(this.key + ":map", StringCodec.INSTANCE);
+		}
+		map.put("a", "plain");
+		OperationContext older = FencedRedis.operation(next());
+		FencedRedis.in(older, () -> assertThat(map.put("a", "older")).isEqualTo("plain"));
+		takeOver();
+		// sent as a script, and as a command
+		try (OperationContext.Scope scope = older.open()) {
+			stale(() -> map.put("a", "late"));
+			stale(() -> map.fastPut("b", "late"));
+		}
+		assertThat(this.redis.plain().opsForHash().entries(this.key + ":map")).isEqualTo(Map.of("a", "older"));
 	}
 
 }
