@@ -14,10 +14,20 @@ public final class LeaseLostException extends FencingException {
 	 * @param held what is lost
 	 */
 	public LeaseLostException(String operation, HeldResource held) {
+		this(operation, held, held.getLossReason());
+	}
+
+	/**
+	 * Create an exception.
+	 * @param operation the name of the operation
+	 * @param held what is lost
+	 * @param reason why it is lost
+	 */
+	public LeaseLostException(String operation, HeldResource held, LossReason reason) {
 		super(describe(operation, held.getResource()) + "the lease with token " + held.getToken() + " is lost ("
-				+ text(held.getLossReason()) + "), nothing was sent; call the whole operation again", operation,
-				held.getResource(), null);
-		this.reason = held.getLossReason();
+				+ text(reason) + "), nothing was sent; call the whole operation again", operation, held.getResource(),
+				null);
+		this.reason = reason;
 	}
 
 	private static String text(LossReason reason) {
@@ -26,6 +36,7 @@ public final class LeaseLostException extends FencingException {
 			case DEADLINE -> "no renewal was confirmed before its deadline";
 			case REFUSED -> "the coordinator no longer knows it";
 			case MAX_HOLD -> "the operation ran for longer than its 'max-hold'";
+			case ENDED -> "the operation has ended, its tasks must end before it does";
 			case SHUTDOWN -> "the application is shutting down";
 		};
 	}

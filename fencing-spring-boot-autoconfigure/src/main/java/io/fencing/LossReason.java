@@ -26,6 +26,11 @@ public enum LossReason {
 	MAX_HOLD,
 
 	/**
+	 * The operation has ended and given it back; a task that it had started still runs.
+	 */
+	ENDED,
+
+	/**
 	 * The application shut down and the operation outlived the grace period.
 	 */
 	SHUTDOWN

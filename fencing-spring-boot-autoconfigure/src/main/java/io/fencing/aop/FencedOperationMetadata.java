@@ -7,6 +7,8 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 import io.fencing.FencedOperationRequest;
 import io.fencing.OnBusy;
@@ -73,7 +75,8 @@ record FencedOperationMetadata(FencedMethod method, String name, List<ResourceTe
 
 	/**
 	 * What a call returns that was skipped.
-	 * @return {@code null} or an empty optional
+	 * @return {@code null}, an empty optional, or a stage that is completed with
+	 * {@code null}
 	 * @throws io.fencing.InvalidFencedOperationException if the method returns a
 	 * primitive, which only application.yml can have made skip
 	 */
@@ -82,6 +85,9 @@ record FencedOperationMetadata(FencedMethod method, String name, List<ResourceTe
 		if (type.isPrimitive() && type != void.class) {
 			throw this.method.invalid("a skipped call has no result, but it returns '" + type + "'",
 					"remove 'on-busy: skip' from 'fencing.operations." + this.name + "'", null);
+		}
+		if (CompletionStage.class.isAssignableFrom(type)) {
+			return CompletableFuture.completedFuture(null);
 		}
 		if (type == Optional.class) {
 			return Optional.empty();

@@ -3,20 +3,16 @@ package io.fencing.aop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Flow;
-import java.util.concurrent.Future;
 
 import io.fencing.FencedOperation;
 import io.fencing.InvalidFencedOperationException;
 import io.fencing.OnBusy;
+import io.fencing.operation.DeferredResults;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.KotlinDetector;
-import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
@@ -86,25 +82,16 @@ final class FencedOperationMetadataReader {
 
 	private void checkResult(FencedMethod method) {
 		Class<?> type = method.method().getReturnType();
-		if (KotlinDetector.isSuspendingFunction(method.method()) || isDeferred(type)) {
-			throw method.invalid(
-					"its result is completed after it has returned, when the lease is already given back,"
-							+ " and this version does not wait for that",
-					"return the finished result, or call FencedOperations where the work is done", null);
+		if (KotlinDetector.isSuspendingFunction(method.method()) || !DeferredResults.isSupported(type)) {
+			throw method.invalid("its result is completed after it has returned, and nobody can tell when",
+					"return the finished result, a CompletionStage or a CompletableFuture,"
+							+ " or call FencedOperations where the work is done",
+					null);
 		}
 		if (method.annotation().onBusy() == OnBusy.SKIP && type.isPrimitive() && type != void.class) {
 			throw method.invalid("with 'onBusy = SKIP' a call may return nothing, but it returns '" + type + "'",
 					"return the wrapper type or an Optional", null);
 		}
-	}
-
-	private static boolean isDeferred(Class<?> type) {
-		return Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)
-				|| Flow.Publisher.class.isAssignableFrom(type)
-				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
-				|| ClassUtils.getAllInterfacesForClassAsSet(type)
-					.stream()
-					.anyMatch((candidate) -> candidate.getName().equals("org.reactivestreams.Publisher"));
 	}
 
 	private @Nullable Duration positive(FencedMethod method, String attribute, String text) {

@@ -33,6 +33,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -107,8 +108,10 @@ public final class FencingAutoConfiguration {
 		Supplier<List<Fence>> all = SingletonSupplier.of(() -> Stream
 			.concat(fences.orderedStream(), sources.orderedStream().flatMap((source) -> source.getFences().stream()))
 			.toList());
+		SimpleAsyncTaskExecutor completions = new SimpleAsyncTaskExecutor("fencing-completion-");
+		completions.setDaemon(true);
 		return new FencedOperationExecutor(settings, resources, new OperationEntry(leases, all, listeners),
-				new OperationObserver(leases, all, listeners, clock), listeners, clock);
+				new OperationObserver(leases, all, listeners, clock), listeners, clock, completions);
 	}
 
 }

@@ -14,6 +14,7 @@ import io.fencing.FencingContext;
 import io.fencing.FencingException;
 import io.fencing.HeldResource;
 import io.fencing.LeaseLostException;
+import io.fencing.LossReason;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -273,11 +274,15 @@ public final class OperationContext extends FencingContext {
 
 	@Override
 	public boolean isLost() {
-		return getAllHeld().stream().anyMatch(HeldResource::isLost);
+		return findEnded() != null || getAllHeld().stream().anyMatch(HeldResource::isLost);
 	}
 
 	@Override
 	public void checkHeld() {
+		OperationContext over = findEnded();
+		if (over != null) {
+			throw new LeaseLostException(over.operation, over.held.get(0), LossReason.ENDED);
+		}
 		for (HeldResource one : getAllHeld()) {
 			if (one.isLost()) {
 				throw new LeaseLostException(this.operation, one);
@@ -285,9 +290,20 @@ public final class OperationContext extends FencingContext {
 		}
 	}
 
+	// this operation or one around it: work of it that goes on has no leases any more
+	private @Nullable OperationContext findEnded() {
+		for (OperationContext context = this; context != null; context = context.parent) {
+			if (context.ended) {
+				return context;
+			}
+		}
+		return null;
+	}
+
 	private void checkOpen() {
-		if (this.ended) {
-			throw new IllegalStateException("Operation '" + this.operation
+		OperationContext over = findEnded();
+		if (over != null) {
+			throw new IllegalStateException("Operation '" + over.operation
 					+ "' has ended; a task that carries its context must finish before it does");
 		}
 	}

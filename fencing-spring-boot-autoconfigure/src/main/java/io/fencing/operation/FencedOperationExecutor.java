@@ -4,12 +4,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 import io.fencing.FencedOperationRequest;
 import io.fencing.FencedOperations;
 import io.fencing.FencedResource;
 import io.fencing.FencedResourceFactory;
-import io.fencing.FencingException;
 import io.fencing.FencingListeners;
 import io.fencing.LeaseNotAcquiredException;
 import io.fencing.OnBusy;
@@ -40,6 +41,8 @@ public final class FencedOperationExecutor implements FencedOperations {
 
 	private final MonotonicClock clock;
 
+	private final Executor completions;
+
 	/**
 	 * Create an executor.
 	 * @param settings finds the settings of a call
@@ -48,15 +51,19 @@ public final class FencedOperationExecutor implements FencedOperations {
 	 * @param observer enters observed operations
 	 * @param listeners told how calls end
 	 * @param clock measures them
+	 * @param completions where operations end whose result is a stage that has completed;
+	 * its threads wait for the coordinator
 	 */
 	public FencedOperationExecutor(OperationSettingsSource settings, FencedResourceFactory resources,
-			OperationEntry entry, OperationObserver observer, FencingListeners listeners, MonotonicClock clock) {
+			OperationEntry entry, OperationObserver observer, FencingListeners listeners, MonotonicClock clock,
+			Executor completions) {
 		this.settings = settings;
 		this.resources = resources;
 		this.entry = entry;
 		this.observer = observer;
 		this.listeners = listeners;
 		this.clock = clock;
+		this.completions = completions;
 	}
 
 	@Override
@@ -67,20 +74,21 @@ public final class FencedOperationExecutor implements FencedOperations {
 		}
 		OperationSettings settings = this.settings.resolve(request);
 		long started = this.clock.nanoTime();
-		OperationOutcome outcome = OperationOutcome.ERROR;
+		Consumer<OperationOutcome> finished = (outcome) -> this.listeners.onFinished(request.name(), outcome,
+				Duration.ofNanos(this.clock.nanoTime() - started));
+		Optional<RunningOperation> running;
 		try {
-			Optional<RunningOperation> running = enter(request, settings);
-			T result = running.isPresent() ? running.get().run(body) : null;
-			outcome = running.isPresent() ? OperationOutcome.SUCCESS : OperationOutcome.SKIPPED;
-			return result;
+			running = enter(request, settings);
 		}
-		catch (FencingException ex) {
-			outcome = Outcomes.of(ex);
+		catch (RuntimeException | Error ex) {
+			finished.accept(Outcomes.of(ex));
 			throw ex;
 		}
-		finally {
-			this.listeners.onFinished(request.name(), outcome, Duration.ofNanos(this.clock.nanoTime() - started));
+		if (running.isEmpty()) {
+			finished.accept(OperationOutcome.SKIPPED);
+			return null;
 		}
+		return running.get().run(body, (failure) -> finished.accept(Outcomes.of(failure)), this.completions);
 	}
 
 	private Optional<RunningOperation> enter(FencedOperationRequest request, OperationSettings settings) {

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.fencing.FencedOperationRequest;
@@ -127,26 +128,27 @@ public final class OperationEntry {
 
 	private RunningOperation open(OperationContext context, List<Lease> acquired, List<CallerTransaction> callers) {
 		Scope scope = context.open();
-		RunningOperation running = new RunningOperation(context, () -> end(context, acquired, scope),
-				(refusal) -> examine(refusal, context));
+		Supplier<@Nullable RuntimeException> release = () -> release(context, acquired);
+		UnaryOperator<FencingException> examiner = (refusal) -> examine(refusal, context);
 		if (callers.isEmpty()) {
-			return running;
+			return RunningOperation.entered(context, scope, release, examiner);
 		}
+		RunningOperation running = RunningOperation.joined(context, scope, release, examiner);
 		try {
 			callers.forEach((caller) -> caller.hold(context));
 		}
 		catch (RuntimeException | Error ex) {
-			running.end();
+			running.leaveThread();
 			throw ex;
 		}
 		// the lease outlives the transaction: it ends with the last one that was joined
 		AtomicInteger open = new AtomicInteger(callers.size());
 		callers.forEach((caller) -> caller.afterCompletion(() -> {
 			if (open.decrementAndGet() == 0) {
-				running.end();
+				running.leaveThread();
 			}
 		}));
-		return RunningOperation.within(context);
+		return running;
 	}
 
 	// a storage that is claimed by the first command refuses only in the body
@@ -155,9 +157,7 @@ public final class OperationEntry {
 				? this.regressions.examine(stale, context) : refusal;
 	}
 
-	private @Nullable RuntimeException end(OperationContext context, List<Lease> acquired, Scope scope) {
-		scope.close();
-		context.end();
+	private @Nullable RuntimeException release(OperationContext context, List<Lease> acquired) {
 		if (!context.hasMetFence()) {
 			reportUnfenced(context.getOperation());
 		}

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencedOperationRequest;
@@ -79,9 +80,7 @@ public final class OperationObserver {
 			this.fences.get().forEach((fence) -> observe(fence, request, context));
 		}
 		Scope scope = context.open();
-		return new RunningOperation(context, () -> {
-			scope.close();
-			context.end();
+		return RunningOperation.entered(context, scope, () -> {
 			if (leased) {
 				if (context.getHeld().stream().anyMatch(HeldResource::isLost)) {
 					this.listeners.onObserved(request.name(), COORDINATOR, Observation.REFUSED);
@@ -89,7 +88,7 @@ public final class OperationObserver {
 				return this.leases.release(held);
 			}
 			return null;
-		});
+		}, UnaryOperator.identity());
 	}
 
 	private List<? extends HeldResource> acquire(FencedOperationRequest request, OperationSettings settings,

@@ -8,16 +8,23 @@ import io.fencing.LeaseNotAcquiredException;
 import io.fencing.OperationOutcome;
 import io.fencing.OutcomeUnknownException;
 import io.fencing.StaleTokenException;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Names the outcome that a failure stands for.
+ * Names the outcome of a call.
  */
 final class Outcomes {
 
 	private Outcomes() {
 	}
 
-	static OperationOutcome of(FencingException ex) {
+	static OperationOutcome of(@Nullable Throwable ex) {
+		if (ex == null) {
+			return OperationOutcome.SUCCESS;
+		}
+		if (!(ex instanceof FencingException)) {
+			return OperationOutcome.ERROR;
+		}
 		if (ex instanceof LeaseNotAcquiredException) {
 			return OperationOutcome.BUSY;
 		}

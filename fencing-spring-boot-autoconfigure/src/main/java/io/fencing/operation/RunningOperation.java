@@ -1,52 +1,76 @@
 package io.fencing.operation;
 
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import io.fencing.FencedOperations.FencedBody;
 import io.fencing.FencingException;
 import io.fencing.context.OperationContext;
+import io.fencing.context.OperationContext.Scope;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One entered operation: runs the body and decides how it ends. A recorded refusal ranks
- * above what the body returned or threw, and that above a failure to give the leases
- * back; what is outranked is attached. Used by one thread.
+ * An operation that has been entered. It ends with the last of those who need its leases:
+ * the body, or the transactions of the caller that it has joined; and the stage that the
+ * body has returned. The thread that has entered runs the body and leaves; a stage may be
+ * completed on any thread.
  */
 final class RunningOperation {
 
 	private final OperationContext context;
 
-	private final Supplier<@Nullable RuntimeException> end;
+	private final Scope scope;
+
+	private final Supplier<@Nullable RuntimeException> release;
 
 	private final UnaryOperator<FencingException> examiner;
 
-	private final AtomicBoolean ended = new AtomicBoolean();
+	private final boolean joined;
 
-	/**
-	 * Create a running operation.
-	 * @param context its context, open on this thread
-	 * @param end gives back what it holds and answers with what went wrong; called at
-	 * most once
-	 */
-	RunningOperation(OperationContext context, Supplier<@Nullable RuntimeException> end) {
-		this(context, end, UnaryOperator.identity());
+	private final AtomicInteger users = new AtomicInteger(1);
+
+	private RunningOperation(OperationContext context, Scope scope, Supplier<@Nullable RuntimeException> release,
+			UnaryOperator<FencingException> examiner, boolean joined) {
+		this.context = context;
+		this.scope = scope;
+		this.release = release;
+		this.examiner = examiner;
+		this.joined = joined;
 	}
 
 	/**
-	 * Create a running operation.
-	 * @param context its context, open on this thread
-	 * @param end gives back what it holds and answers with what went wrong; called at
-	 * most once
+	 * An operation that ends with its body.
+	 * @param context its context
+	 * @param scope the context on this thread
+	 * @param release gives back what it holds and answers with what went wrong; called
+	 * once
 	 * @param examiner looks closer at the refusal that it ends with, while it still holds
 	 * its leases
+	 * @return the operation
 	 */
-	RunningOperation(OperationContext context, Supplier<@Nullable RuntimeException> end,
+	static RunningOperation entered(OperationContext context, Scope scope, Supplier<@Nullable RuntimeException> release,
 			UnaryOperator<FencingException> examiner) {
-		this.context = context;
-		this.end = end;
-		this.examiner = examiner;
+		return new RunningOperation(context, scope, release, examiner, false);
+	}
+
+	/**
+	 * An operation that has joined transactions of its caller and ends when they have
+	 * {@linkplain #leaveThread() left}.
+	 * @param context its context
+	 * @param scope the context on this thread
+	 * @param release gives back what it holds and answers with what went wrong; called
+	 * once
+	 * @param examiner looks closer at the refusal that it ends with, while it still holds
+	 * its leases
+	 * @return the operation
+	 */
+	static RunningOperation joined(OperationContext context, Scope scope, Supplier<@Nullable RuntimeException> release,
+			UnaryOperator<FencingException> examiner) {
+		return new RunningOperation(context, scope, release, examiner, true);
 	}
 
 	/**
@@ -55,31 +79,55 @@ final class RunningOperation {
 	 * @return the operation
 	 */
 	static RunningOperation within(OperationContext context) {
-		return new RunningOperation(context, () -> null);
+		return joined(context, () -> {
+		}, () -> null, UnaryOperator.identity());
 	}
 
-	<T extends @Nullable Object, E extends Exception> T run(FencedBody<T, E> body) throws E {
+	/**
+	 * Run the body.
+	 * @param body the body
+	 * @param finished told once how the operation ended for its caller
+	 * @param completions where an operation ends whose stage has completed: the thread
+	 * that completes it may be one that must not wait
+	 * @param <T> the type of the result
+	 * @param <E> the type of the exception
+	 * @return the result of the body; a stage that follows the one it has returned
+	 * @throws E what the body threw
+	 */
+	<T extends @Nullable Object, E extends Exception> T run(FencedBody<T, E> body,
+			Consumer<@Nullable Throwable> finished, Executor completions) throws E {
 		T result;
 		try {
 			throwRefusal();
-			result = body.run();
+			result = DeferredResults.checked(this.context.getOperation(), body.run());
+			if (result instanceof CompletionStage<?> stage) {
+				return follow(stage, finished, completions);
+			}
 			throwRefusal();
 		}
 		catch (Throwable ex) {
-			FencingException recorded = this.context.getRefusal();
-			FencingException refusal = (recorded != null) ? this.examiner.apply(recorded) : null;
-			if (refusal == null || refusal == ex) {
-				endBy(ex);
-				throw ex;
+			Throwable failure = end(ex, this::leaveBody);
+			finished.accept(failure);
+			if (failure instanceof FencingException refusal) {
+				throw refusal;
 			}
-			if (!isCausedBy(ex, recorded)) {
-				refusal.addSuppressed(ex);
-			}
-			endBy(refusal);
-			throw refusal;
+			throw ex;
 		}
-		end();
+		leaveBody();
+		finished.accept(null);
 		return result;
+	}
+
+	@SuppressWarnings("unchecked")
+	private <T> T follow(CompletionStage<?> stage, Consumer<@Nullable Throwable> finished, Executor completions) {
+		this.users.incrementAndGet();
+		FollowedStage<?> followed = FollowedStage.of(stage, (thrown) -> {
+			Throwable failure = end(thrown, this::leave);
+			finished.accept(failure);
+			return failure;
+		}, completions);
+		leaveBody();
+		return (T) followed;
 	}
 
 	private void throwRefusal() {
@@ -89,19 +137,42 @@ final class RunningOperation {
 		}
 	}
 
-	private void endBy(Throwable thrown) {
-		RuntimeException failure = end();
-		if (failure != null) {
-			thrown.addSuppressed(failure);
+	// a recorded refusal ranks above everything else
+	private @Nullable Throwable end(@Nullable Throwable thrown, Supplier<@Nullable RuntimeException> leave) {
+		Throwable failure = thrown;
+		FencingException recorded = this.context.getRefusal();
+		if (recorded != null) {
+			failure = this.examiner.apply(recorded);
+			if (thrown != null && failure != thrown && !isCausedBy(thrown, recorded)) {
+				failure.addSuppressed(thrown);
+			}
 		}
+		RuntimeException left = leave.get();
+		if (failure != null && left != null) {
+			failure.addSuppressed(left);
+		}
+		return failure;
+	}
+
+	private @Nullable RuntimeException leaveBody() {
+		return this.joined ? null : leaveThread();
 	}
 
 	/**
-	 * Give back what it holds, once.
-	 * @return what went wrong, {@code null} if nothing did
+	 * The thread that has entered needs the operation no longer.
+	 * @return what went wrong while leases were given back, {@code null} if nothing did
 	 */
-	@Nullable RuntimeException end() {
-		return this.ended.compareAndSet(false, true) ? this.end.get() : null;
+	@Nullable RuntimeException leaveThread() {
+		this.scope.close();
+		return leave();
+	}
+
+	private @Nullable RuntimeException leave() {
+		if (this.users.decrementAndGet() > 0) {
+			return null;
+		}
+		this.context.end();
+		return this.release.get();
 	}
 
 	private static boolean isCausedBy(Throwable thrown, @Nullable Throwable cause) {

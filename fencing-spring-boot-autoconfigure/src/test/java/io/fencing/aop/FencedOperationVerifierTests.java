@@ -59,9 +59,9 @@ class FencedOperationVerifierTests {
 	@ParameterizedTest
 	@ValueSource(classes = { Literal.class, Blank.class, BadSyntax.class, NoUnit.class, ZeroLease.class, Negative.class,
 			NoDuration.class, UnknownPlaceholder.class, DynamicName.class, OperationId.class, Input.class,
-			External.class, NotRepeatable.class, Deferred.class, Staged.class, Completing.class, Published.class,
-			Reactive.class, SkippingPrimitive.class, FinalMethod.class, FinalClass.class, PrivateMethod.class,
-			StaticMethod.class, FinalOfType.class })
+			External.class, NotRepeatable.class, Deferred.class, OddStage.class, Published.class, Reactive.class,
+			SkippingPrimitive.class, FinalMethod.class, FinalClass.class, PrivateMethod.class, StaticMethod.class,
+			FinalOfType.class })
 	void whenOperationIsWrongThenStartFailsNamingBeanAndMethod(Class<?> bean) {
 		assertRefused(Proxying.class, bean).withMessageContaining("Bean 'suspect'")
 			.withMessageContaining(bean.getSimpleName() + ".run(");
@@ -75,6 +75,12 @@ class FencedOperationVerifierTests {
 		assertRefused(Proxying.class, Input.class).withMessageContaining("'input'");
 		assertRefused(Proxying.class, External.class).withMessageContaining("'external'");
 		assertRefused(Proxying.class, NotRepeatable.class).withMessageContaining("'notRepeatableFor'");
+	}
+
+	@Test
+	void whenResultIsAStageThenStarts() {
+		assertStarts(Proxying.class, Staged.class);
+		assertStarts(Proxying.class, Completing.class);
 	}
 
 	@Test
@@ -578,6 +584,20 @@ class FencedOperationVerifierTests {
 		@FencedOperation("a")
 		public Future<String> run() {
 			return CompletableFuture.completedFuture("");
+		}
+
+	}
+
+	/** A stage of a class of its own, in whose place nothing can be given. */
+	public static class OddStage {
+
+		@FencedOperation("a")
+		public Odd run() {
+			return new Odd();
+		}
+
+		public static class Odd extends CompletableFuture<String> {
+
 		}
 
 	}

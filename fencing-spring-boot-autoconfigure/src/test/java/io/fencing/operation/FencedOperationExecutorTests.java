@@ -523,7 +523,7 @@ class FencedOperationExecutorTests {
 		return new FencedOperationExecutor(new OperationSettingsSource(defaults(mode), Map.of()), this.resources,
 				new OperationEntry(this.leases, () -> List.of(this.fence), this.listeners),
 				new OperationObserver(this.leases, () -> List.of(this.fence), this.listeners, this.clock),
-				this.listeners, MonotonicClock.SYSTEM);
+				this.listeners, MonotonicClock.SYSTEM, Runnable::run);
 	}
 
 	private final class RecordingListener implements FencingListener {

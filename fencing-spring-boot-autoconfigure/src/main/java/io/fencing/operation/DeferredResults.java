@@ -1,0 +1,70 @@
+package io.fencing.operation;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+
+import io.fencing.InvalidFencedOperationException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Results that are completed after they have been returned. Those of a
+ * {@link CompletionStage} are waited for before the leases are given back, others cannot
+ * be.
+ */
+public final class DeferredResults {
+
+	private static final ClassValue<Boolean> DEFERRED = new ClassValue<>() {
+
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			return isDeferred(type);
+		}
+
+	};
+
+	private DeferredResults() {
+	}
+
+	/**
+	 * Whether the end of a result can be told.
+	 * @param type the declared type of the result
+	 * @return {@code false} for a type whose results are completed later, unless callers
+	 * can be given a {@link CompletableFuture} in place of it
+	 */
+	public static boolean isSupported(Class<?> type) {
+		return CompletionStage.class.isAssignableFrom(type) ? type.isAssignableFrom(CompletableFuture.class)
+				: !isDeferred(type);
+	}
+
+	/**
+	 * Refuse a result whose end cannot be told.
+	 * @param operation the name of the operation
+	 * @param result the result
+	 * @param <T> its type
+	 * @return the result
+	 * @throws InvalidFencedOperationException if it is completed later, and not a
+	 * {@link CompletionStage}
+	 */
+	static <T extends @Nullable Object> T checked(String operation, T result) {
+		if (result != null && !(result instanceof CompletionStage) && DEFERRED.get(result.getClass())) {
+			throw new InvalidFencedOperationException("Operation '" + operation + "' returned a '"
+					+ result.getClass().getName() + "', whose end cannot be told, so that its leases would be given"
+					+ " back too early; return the finished result or a CompletionStage");
+		}
+		return result;
+	}
+
+	private static boolean isDeferred(Class<?> type) {
+		return Future.class.isAssignableFrom(type) || Flow.Publisher.class.isAssignableFrom(type)
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
+				|| ClassUtils.getAllInterfacesForClassAsSet(type)
+					.stream()
+					.anyMatch((candidate) -> candidate.getName().equals("org.reactivestreams.Publisher"));
+	}
+
+}
