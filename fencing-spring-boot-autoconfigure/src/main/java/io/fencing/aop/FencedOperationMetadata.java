@@ -50,16 +50,23 @@ record FencedOperationMetadata(FencedMethod method, String name, List<ResourceTe
 	 */
 	FencedOperationRequest toRequest(@Nullable Object target, @Nullable Object[] arguments, boolean ownTransaction) {
 		EvaluationContext context = context(target, arguments);
-		FencedOperationRequest.Builder request = FencedOperationRequest.builder(this.name)
+		FencedOperationRequest.Builder request = request().ownTransaction(ownTransaction);
+		this.resources.forEach((resource) -> resource.resolve(context, request::resource));
+		return request.build();
+	}
+
+	/**
+	 * What requests have in common.
+	 * @return a request without resources
+	 */
+	FencedOperationRequest.Builder request() {
+		return FencedOperationRequest.builder(this.name)
 			.leaseTime(this.leaseTime)
 			.waitTime(this.waitTime)
 			.maxHold(this.maxHold)
 			.minHold(this.minHold)
 			.renew(this.renew)
-			.onBusy(this.onBusy)
-			.ownTransaction(ownTransaction);
-		this.resources.forEach((resource) -> resource.resolve(context, request::resource));
-		return request.build();
+			.onBusy(this.onBusy);
 	}
 
 	// Spring's parameter is an array of nullable elements, which this JDK does not show

@@ -1,12 +1,15 @@
 package io.fencing.aop;
 
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import io.fencing.InvalidFencedOperationException;
+import io.fencing.operation.OperationSettingsSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +43,8 @@ public final class FencedOperationVerifier implements BeanFactoryPostProcessor, 
 
 	private final Supplier<FencedOperationSource> source;
 
+	private final Supplier<OperationSettingsSource> settings;
+
 	private final AdvisedMethodRules advice;
 
 	private final MethodFormRules form;
@@ -51,13 +56,16 @@ public final class FencedOperationVerifier implements BeanFactoryPostProcessor, 
 	 * Create a verifier.
 	 * @param beanFactory the beans to verify
 	 * @param source finds what is annotated; asked for with the first bean
+	 * @param settings finds the settings of operations; asked for when all singletons are
+	 * there
 	 * @param transactions knows the transactions of methods; asked for when all
 	 * singletons are there
 	 */
 	public FencedOperationVerifier(ConfigurableListableBeanFactory beanFactory, Supplier<FencedOperationSource> source,
-			Supplier<MethodTransactions> transactions) {
+			Supplier<OperationSettingsSource> settings, Supplier<MethodTransactions> transactions) {
 		this.beanFactory = beanFactory;
 		this.source = SingletonSupplier.of(source);
+		this.settings = settings;
 		this.advice = new AdvisedMethodRules(beanFactory, SingletonSupplier.of(transactions));
 		this.form = new MethodFormRules(new ProxyKind(beanFactory));
 	}
@@ -84,24 +92,27 @@ public final class FencedOperationVerifier implements BeanFactoryPostProcessor, 
 
 	@Override
 	public void afterSingletonsInstantiated() {
+		Set<String> operations = new HashSet<>();
 		for (String beanName : this.beanFactory.getBeanDefinitionNames()) {
 			if (!this.beanFactory.containsBeanDefinition(ScopedProxyUtils.getTargetBeanName(beanName))) {
 				Class<?> type = typeOf(beanName);
 				if (type != null) {
-					verify(beanName, type);
+					Collection<FencedMethod> methods = fencedMethods(type);
+					methods.forEach((method) -> operations.add(method.operationName()));
+					verify(beanName, type, methods);
 				}
 			}
 		}
+		this.settings.get().checkNames(operations);
 	}
 
-	private void verify(String beanName, Class<?> type) {
-		Collection<FencedMethod> methods = fencedMethods(type);
+	private void verify(String beanName, Class<?> type, Collection<FencedMethod> methods) {
 		if (methods.isEmpty()) {
 			return;
 		}
 		Object singleton = singleton(beanName);
 		verify(beanName, methods, (method) -> {
-			this.source.get().getMetadata(method.method(), type);
+			verifySettings(method, type);
 			if (singleton == null) {
 				this.form.verify(beanName, type, method);
 				this.advice.verifyType(type, method);
@@ -110,6 +121,20 @@ public final class FencedOperationVerifier implements BeanFactoryPostProcessor, 
 				this.advice.verifyBean(beanName, singleton, method);
 			}
 		});
+	}
+
+	private void verifySettings(FencedMethod method, Class<?> type) {
+		FencedOperationMetadata metadata = this.source.get().getMetadata(method.method(), type);
+		if (metadata == null) {
+			return;
+		}
+		try {
+			this.settings.get().resolve(metadata.request().resource(metadata.name()).build());
+		}
+		catch (InvalidFencedOperationException ex) {
+			throw new InvalidFencedOperationException("@FencedOperation method '" + method + "', " + ex.getMessage(),
+					ex);
+		}
 	}
 
 	private void verify(String beanName, Collection<FencedMethod> methods, Rule rule) {

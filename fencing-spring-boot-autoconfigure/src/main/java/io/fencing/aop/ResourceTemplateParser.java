@@ -15,7 +15,14 @@ import org.springframework.expression.ParserContext;
 import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -28,6 +35,8 @@ import org.springframework.util.StringUtils;
 final class ResourceTemplateParser {
 
 	private static final Pattern MISSED_EXPRESSION = Pattern.compile("#[\\p{L}_]");
+
+	private static final Set<String> ROOT_PROPERTIES = Set.of("method", "args", "target");
 
 	private final SpelExpressionParser parser;
 
@@ -50,6 +59,7 @@ final class ResourceTemplateParser {
 		for (Expression part : parts) {
 			if (part instanceof SpelExpression expression) {
 				checkVariables(method, expression, expression.getAST(), variables(method.method()));
+				checkProperties(method, expression, expression.getAST());
 			}
 			else if (MISSED_EXPRESSION.matcher(part.getExpressionString()).find()) {
 				throw method.invalid("resource '" + text + "' has an expression without braces",
@@ -84,6 +94,29 @@ final class ResourceTemplateParser {
 		}
 		for (int i = 0; i < node.getChildCount(); i++) {
 			checkVariables(method, expression, node.getChild(i), known);
+		}
+	}
+
+	// what stands alone is asked of the root object; behind a dot, in a projection or as
+	// an
+	// index it is asked of something that is known only at the call
+	private void checkProperties(FencedMethod method, SpelExpression expression, SpelNode node) {
+		if (node instanceof PropertyOrFieldReference property && !ROOT_PROPERTIES.contains(property.getName())) {
+			throw method.invalid(
+					"expression '" + expression.getExpressionString() + "' reads '" + property.getName()
+							+ "', which is neither a variable nor a property of the call",
+					"write '#" + property.getName() + "' for a parameter", null);
+		}
+		boolean compound = node instanceof CompoundExpression;
+		if (node instanceof Projection || node instanceof Selection || node instanceof Indexer
+				|| node instanceof InlineMap) {
+			return;
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			SpelNode child = node.getChild(i);
+			if (!compound || i == 0 || child instanceof MethodReference) {
+				checkProperties(method, expression, child);
+			}
 		}
 	}
 

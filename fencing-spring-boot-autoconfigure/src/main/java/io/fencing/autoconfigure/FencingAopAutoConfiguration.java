@@ -57,8 +57,9 @@ public final class FencingAopAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static FencedOperationVerifier fencedOperationVerifier(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<FencedOperationSource> source, ObjectProvider<MethodTransactions> transactions) {
-		return new FencedOperationVerifier(beanFactory, source::getObject,
+			ObjectProvider<FencedOperationSource> source, ObjectProvider<OperationSettingsSource> settings,
+			ObjectProvider<MethodTransactions> transactions) {
+		return new FencedOperationVerifier(beanFactory, source::getObject, settings::getObject,
 				() -> transactions.getIfAvailable(() -> MethodTransactions.NONE));
 	}
 

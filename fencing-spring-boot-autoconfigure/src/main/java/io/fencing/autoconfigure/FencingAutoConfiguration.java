@@ -1,5 +1,7 @@
 package io.fencing.autoconfigure;
 
+import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -84,7 +86,8 @@ public final class FencingAutoConfiguration {
 	}
 
 	@Bean
-	OperationSettingsSource fencingOperationSettings(FencingProperties properties) {
+	OperationSettingsSource fencingOperationSettings(FencingProperties properties,
+			ObjectProvider<FencingJdbcProperties> jdbcProperties) {
 		FencingProperties.Lease lease = properties.lease();
 		OperationSettings defaults = new OperationSettings(properties.mode(), lease.time(), lease.waitTime(),
 				lease.waitInTransaction(), lease.maxHold(), lease.minHold(), true, OnBusy.FAIL);
@@ -92,12 +95,18 @@ public final class FencingAutoConfiguration {
 			.entrySet()
 			.stream()
 			.collect(Collectors.toMap(Map.Entry::getKey, (entry) -> overrides(entry.getValue())));
-		return new OperationSettingsSource(defaults, overrides);
+		Duration retention = Stream
+			.concat(Stream.of(properties.coordinator().retention(), properties.redis().retention()),
+					jdbcProperties.stream().map(FencingJdbcProperties::getRetention))
+			.min(Comparator.naturalOrder())
+			.orElseThrow();
+		return new OperationSettingsSource(defaults, overrides, retention);
 	}
 
 	private static OperationOverrides overrides(FencingProperties.Operation operation) {
 		return new OperationOverrides(operation.mode(), operation.leaseTime(), operation.waitTime(),
-				operation.maxHold(), operation.minHold(), operation.renew(), operation.onBusy());
+				operation.maxHold(), operation.minHold(), operation.renew(), operation.onBusy(),
+				operation.programmatic());
 	}
 
 	@Bean

@@ -236,9 +236,12 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	 * @param minHold the shortest time that the resource stays taken
 	 * @param renew whether the lease is renewed
 	 * @param onBusy what to do when the lease is not to be had
+	 * @param programmatic whether the operation is called by FencedOperations, so that no
+	 * annotated method has its name
 	 */
 	public record Operation(@Nullable FencingMode mode, @Nullable Duration leaseTime, @Nullable Duration waitTime,
-			@Nullable Duration maxHold, @Nullable Duration minHold, @Nullable Boolean renew, @Nullable OnBusy onBusy) {
+			@Nullable Duration maxHold, @Nullable Duration minHold, @Nullable Boolean renew, @Nullable OnBusy onBusy,
+			@DefaultValue("false") boolean programmatic) {
 	}
 
 }

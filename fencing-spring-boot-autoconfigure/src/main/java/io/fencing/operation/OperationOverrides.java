@@ -17,13 +17,15 @@ import org.jspecify.annotations.Nullable;
  * @param minHold the shortest time that the resource stays taken
  * @param renew whether the lease is renewed
  * @param onBusy what to do when the lease is not to be had
+ * @param programmatic whether no annotated method has the name
  */
 public record OperationOverrides(@Nullable FencingMode mode, @Nullable Duration leaseTime, @Nullable Duration waitTime,
-		@Nullable Duration maxHold, @Nullable Duration minHold, @Nullable Boolean renew, @Nullable OnBusy onBusy) {
+		@Nullable Duration maxHold, @Nullable Duration minHold, @Nullable Boolean renew, @Nullable OnBusy onBusy,
+		boolean programmatic) {
 
 	/**
 	 * Says nothing.
 	 */
-	static final OperationOverrides NONE = new OperationOverrides(null, null, null, null, null, null, null);
+	static final OperationOverrides NONE = new OperationOverrides(null, null, null, null, null, null, null, false);
 
 }

@@ -1,6 +1,9 @@
 package io.fencing.operation;
 
+import java.time.Duration;
+import java.util.Collection;
 import java.util.Map;
+import java.util.TreeSet;
 
 import io.fencing.FencedOperationRequest;
 import io.fencing.InvalidFencedOperationException;
@@ -17,12 +20,18 @@ public final class OperationSettingsSource {
 
 	private final Map<String, OperationOverrides> overrides;
 
+	private final Duration retention;
+
 	/**
 	 * Create a source.
 	 * @param defaults what holds where nothing else is said
 	 * @param overrides what application.yml says, by operation name
+	 * @param retention the shortest time that any token is remembered; no operation may
+	 * hold a lease for so long
 	 */
-	public OperationSettingsSource(OperationSettings defaults, Map<String, OperationOverrides> overrides) {
+	public OperationSettingsSource(OperationSettings defaults, Map<String, OperationOverrides> overrides,
+			Duration retention) {
+		this.retention = retention;
 		this.defaults = defaults.checked("The defaults 'fencing.lease.*'");
 		this.overrides = Map.copyOf(overrides);
 	}
@@ -36,14 +45,37 @@ public final class OperationSettingsSource {
 	public OperationSettings resolve(FencedOperationRequest request) {
 		OperationOverrides yml = this.overrides.getOrDefault(request.name(), OperationOverrides.NONE);
 		OperationSettings other = this.defaults;
-		return new OperationSettings(first(yml.mode(), null, other.mode()),
+		String subject = "Operation '" + request.name() + "'";
+		OperationSettings settings = new OperationSettings(first(yml.mode(), null, other.mode()),
 				first(yml.leaseTime(), request.leaseTime(), other.leaseTime()),
 				first(yml.waitTime(), request.waitTime(), other.waitTime()), other.waitInTransaction(),
 				first(yml.maxHold(), request.maxHold(), other.maxHold()),
 				first(yml.minHold(), request.minHold(), other.minHold()),
 				first(yml.renew(), request.renew(), other.renew()),
 				first(yml.onBusy(), request.onBusy(), other.onBusy()))
-			.checked("Operation '" + request.name() + "'");
+			.checked(subject);
+		if (settings.maxHold().compareTo(this.retention) >= 0) {
+			throw new InvalidFencedOperationException(subject + ": 'max-hold' (" + settings.maxHold()
+					+ ") is not shorter than the time that tokens are remembered (" + this.retention
+					+ "); lower it, or raise the retentions");
+		}
+		return settings;
+	}
+
+	/**
+	 * Check that application.yml speaks of operations that exist.
+	 * @param annotated the names of all annotated operations
+	 * @throws InvalidFencedOperationException if it names another one, which is not said
+	 * to be programmatic
+	 */
+	public void checkNames(Collection<String> annotated) {
+		this.overrides.forEach((name, yml) -> {
+			if (!yml.programmatic() && !annotated.contains(name)) {
+				throw new InvalidFencedOperationException("'fencing.operations." + name
+						+ "' names no annotated operation, these are known: " + new TreeSet<>(annotated)
+						+ "; correct the name, or set 'programmatic: true' if it is called by FencedOperations");
+			}
+		});
 	}
 
 	/**

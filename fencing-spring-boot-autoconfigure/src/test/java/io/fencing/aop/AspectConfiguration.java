@@ -1,6 +1,13 @@
 package io.fencing.aop;
 
+import java.time.Duration;
+import java.util.Map;
+
 import io.fencing.FencedOperations;
+import io.fencing.OnBusy;
+import io.fencing.fence.FencingMode;
+import io.fencing.operation.OperationSettings;
+import io.fencing.operation.OperationSettingsSource;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -39,8 +46,9 @@ class AspectConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static FencedOperationVerifier fencedOperationVerifier(ConfigurableListableBeanFactory beanFactory,
-			ObjectProvider<FencedOperationSource> source, ObjectProvider<MethodTransactions> transactions) {
-		return new FencedOperationVerifier(beanFactory, source::getObject,
+			ObjectProvider<FencedOperationSource> source, ObjectProvider<OperationSettingsSource> settings,
+			ObjectProvider<MethodTransactions> transactions) {
+		return new FencedOperationVerifier(beanFactory, source::getObject, settings::getObject,
 				() -> transactions.getIfAvailable(() -> MethodTransactions.NONE));
 	}
 
@@ -49,6 +57,13 @@ class AspectConfiguration {
 	static MethodTransactions methodTransactions(ObjectProvider<TransactionAttributeSource> sources,
 			ListableBeanFactory beanFactory) {
 		return new AttributeMethodTransactions(sources, beanFactory);
+	}
+
+	@Bean
+	OperationSettingsSource operationSettings() {
+		OperationSettings defaults = new OperationSettings(FencingMode.ENFORCE, Duration.ofSeconds(30), Duration.ZERO,
+				Duration.ZERO, Duration.ofMinutes(15), Duration.ZERO, true, OnBusy.FAIL);
+		return new OperationSettingsSource(defaults, Map.of(), Duration.ofDays(7));
 	}
 
 	@Bean

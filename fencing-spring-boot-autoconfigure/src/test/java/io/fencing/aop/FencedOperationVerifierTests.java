@@ -58,8 +58,9 @@ class FencedOperationVerifierTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { Literal.class, Blank.class, BadSyntax.class, NoUnit.class, ZeroLease.class, Negative.class,
-			NoDuration.class, UnknownPlaceholder.class, DynamicName.class, OperationId.class, Input.class,
-			External.class, NotRepeatable.class, Deferred.class, OddStage.class, Published.class, Reactive.class,
+			NoDuration.class, ShortLease.class, ShortHold.class, LongHold.class, PlainProperty.class,
+			UnknownPlaceholder.class, DynamicName.class, OperationId.class, Input.class, External.class,
+			NotRepeatable.class, Deferred.class, OddStage.class, Published.class, Reactive.class,
 			SkippingPrimitive.class, FinalMethod.class, FinalClass.class, PrivateMethod.class, StaticMethod.class,
 			FinalOfType.class })
 	void whenOperationIsWrongThenStartFailsNamingBeanAndMethod(Class<?> bean) {
@@ -494,6 +495,38 @@ class FencedOperationVerifierTests {
 	public static class BadSyntax {
 
 		@FencedOperation("#{#id +}")
+		public void run(String id) {
+		}
+
+	}
+
+	public static class ShortLease {
+
+		@FencedOperation(resource = "a", leaseTime = "50ms")
+		public void run() {
+		}
+
+	}
+
+	public static class ShortHold {
+
+		@FencedOperation(resource = "a", maxHold = "29s")
+		public void run() {
+		}
+
+	}
+
+	public static class LongHold {
+
+		@FencedOperation(resource = "a", maxHold = "7d")
+		public void run() {
+		}
+
+	}
+
+	public static class PlainProperty {
+
+		@FencedOperation("account:#{id}")
 		public void run(String id) {
 		}
 

@@ -292,9 +292,23 @@ class FencingAutoConfigurationTests {
 
 	@Test
 	void whenNameOfOperationHasADotThenItsSettingsAreFoundInBrackets() {
-		this.runner.withPropertyValues("fencing.operations[Service.token].mode=off")
+		this.runner
+			.withPropertyValues("fencing.operations[Service.token].mode=off",
+					"fencing.operations[Service.token].programmatic=true")
 			.run((context) -> assertThat(context.getBean(OperationSettingsSource.class).isEnforced("Service.token"))
 				.isFalse());
+	}
+
+	@Test
+	void whenSettingsAreForNoOperationThenStartFails() {
+		this.runner.withPropertyValues("fencing.operations.withdrow.lease-time=10s")
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidFencedOperationException.class)
+				.hasMessageContaining("'fencing.operations.withdrow'"));
+		this.runner
+			.withPropertyValues("fencing.operations.close-day.lease-time=10s",
+					"fencing.operations.close-day.programmatic=true")
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test

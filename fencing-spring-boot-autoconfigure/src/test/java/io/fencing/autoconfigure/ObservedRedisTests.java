@@ -23,7 +23,7 @@ import static org.awaitility.Awaitility.await;
 class ObservedRedisTests extends RedisApplicationTests {
 
 	private final ApplicationContextRunner observed = this.runner.withPropertyValues("fencing.mode=observe",
-			"fencing.operations.warm-up.mode=enforce");
+			"fencing.operations.warm-up.mode=enforce", "fencing.operations.warm-up.programmatic=true");
 
 	// the coordinator connects at the first call, which takes longer than an observer
 	// waits

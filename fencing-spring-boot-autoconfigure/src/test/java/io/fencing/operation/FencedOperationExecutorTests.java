@@ -444,8 +444,9 @@ class FencedOperationExecutorTests {
 	@Test
 	void whenYmlNamesOperationThenItWinsOverRequestAndDefaults() {
 		OperationOverrides yml = new OperationOverrides(FencingMode.OFF, Duration.ofSeconds(7), null, null, null, false,
-				null);
-		OperationSettings settings = new OperationSettingsSource(defaults(FencingMode.ENFORCE), Map.of("test", yml))
+				null, true);
+		OperationSettings settings = new OperationSettingsSource(defaults(FencingMode.ENFORCE), Map.of("test", yml),
+				Duration.ofDays(7))
 			.resolve(FencedOperationRequest.builder("test")
 				.resource("a")
 				.leaseTime(Duration.ofSeconds(3))
@@ -456,6 +457,20 @@ class FencedOperationExecutorTests {
 		assertThat(settings.waitTime()).hasSeconds(2);
 		assertThat(settings.renew()).isFalse();
 		assertThat(settings.maxHold()).hasMinutes(15);
+	}
+
+	@Test
+	void whenYmlNamesAnUnknownOperationThenRefusedAndTheKnownAreListed() {
+		OperationOverrides annotated = new OperationOverrides(null, null, null, null, null, null, null, false);
+		OperationOverrides programmatic = new OperationOverrides(null, null, null, null, null, null, null, true);
+		OperationSettingsSource settings = new OperationSettingsSource(defaults(FencingMode.ENFORCE),
+				Map.of("withdraw", annotated, "close-day", programmatic), Duration.ofDays(7));
+		settings.checkNames(List.of("deposit", "withdraw"));
+		assertThatExceptionOfType(InvalidFencedOperationException.class)
+			.isThrownBy(() -> settings.checkNames(List.of("transfer", "deposit")))
+			.withMessageContaining("'fencing.operations.withdraw'")
+			.withMessageContaining("[deposit, transfer]")
+			.withMessageContaining("programmatic");
 	}
 
 	@Test
@@ -520,8 +535,8 @@ class FencedOperationExecutorTests {
 	}
 
 	private FencedOperationExecutor executor(FencingMode mode) {
-		return new FencedOperationExecutor(new OperationSettingsSource(defaults(mode), Map.of()), this.resources,
-				new OperationEntry(this.leases, () -> List.of(this.fence), this.listeners),
+		return new FencedOperationExecutor(new OperationSettingsSource(defaults(mode), Map.of(), Duration.ofDays(7)),
+				this.resources, new OperationEntry(this.leases, () -> List.of(this.fence), this.listeners),
 				new OperationObserver(this.leases, () -> List.of(this.fence), this.listeners, this.clock),
 				this.listeners, MonotonicClock.SYSTEM, Runnable::run);
 	}

@@ -193,8 +193,8 @@ class StageResultTests {
 		OperationSettings defaults = new OperationSettings(FencingMode.ENFORCE, Duration.ofSeconds(30), Duration.ZERO,
 				Duration.ZERO, Duration.ofMinutes(15), Duration.ZERO, true, OnBusy.FAIL);
 		InMemoryFence fence = new InMemoryFence();
-		return new FencedOperationExecutor(new OperationSettingsSource(defaults, Map.of()), this.resources,
-				new OperationEntry(this.leases, () -> List.of(fence), this.listeners),
+		return new FencedOperationExecutor(new OperationSettingsSource(defaults, Map.of(), Duration.ofDays(7)),
+				this.resources, new OperationEntry(this.leases, () -> List.of(fence), this.listeners),
 				new OperationObserver(this.leases, () -> List.of(fence), this.listeners, MonotonicClock.SYSTEM),
 				this.listeners, MonotonicClock.SYSTEM, new SimpleAsyncTaskExecutor("completion-"));
 	}
