@@ -31,6 +31,7 @@ import org.springframework.util.Assert;
  * transaction of its caller
  * @param lease defaults of leases
  * @param aspect the advice around annotated methods
+ * @param context the context of running operations
  * @param coordinator the Redis that grants leases
  * @param logging what logs and messages show
  * @param shutdown the end of the application
@@ -42,9 +43,9 @@ import org.springframework.util.Assert;
 public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultValue("enforce") FencingMode mode,
 		@DefaultValue("default") String namespace, @DefaultValue("allow") UnfencedWrites unfencedWrites,
 		@DefaultValue("safe") JoinedTransactions joinedTransactions, @DefaultValue Lease lease,
-		@DefaultValue Aspect aspect, @DefaultValue Coordinator coordinator, @DefaultValue Logging logging,
-		@DefaultValue Shutdown shutdown, @DefaultValue Redis redis, @DefaultValue Journal journal,
-		@DefaultValue Map<String, Operation> operations) {
+		@DefaultValue Aspect aspect, @DefaultValue Context context, @DefaultValue Coordinator coordinator,
+		@DefaultValue Logging logging, @DefaultValue Shutdown shutdown, @DefaultValue Redis redis,
+		@DefaultValue Journal journal, @DefaultValue Map<String, Operation> operations) {
 
 	/**
 	 * The shortest time that anything stored is remembered.
@@ -155,6 +156,37 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 		 * Just outside of transactions, which have the lowest precedence by default.
 		 */
 		static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1;
+
+	}
+
+	/**
+	 * The context of running operations.
+	 *
+	 * @param propagation what carries it to other threads, besides FencingContext.wrap
+	 */
+	public record Context(@DefaultValue("none") Propagation propagation) {
+
+		/**
+		 * What carries the context of an operation to the threads that its tasks run on.
+		 */
+		public enum Propagation {
+
+			/**
+			 * Nothing: a task has a context only if it was wrapped.
+			 */
+			NONE,
+
+			/**
+			 * A TaskDecorator bean, which Spring Boot gives to its executors.
+			 */
+			TASKS,
+
+			/**
+			 * Micrometer's context propagation.
+			 */
+			MICROMETER
+
+		}
 
 	}
 

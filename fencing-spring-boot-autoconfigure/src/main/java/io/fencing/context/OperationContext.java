@@ -166,6 +166,14 @@ public final class OperationContext extends FencingContext {
 	}
 
 	/**
+	 * Put a context in the place of the current one of this thread.
+	 * @param context the context, {@code null} for none
+	 */
+	static void replace(@Nullable OperationContext context) {
+		bind(context);
+	}
+
+	/**
 	 * Make this the current context of this thread.
 	 * @return what to close, on the same thread, to restore the one before
 	 */
