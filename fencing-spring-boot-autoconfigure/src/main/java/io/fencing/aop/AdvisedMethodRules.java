@@ -4,6 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import org.springframework.aop.Advisor;
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.SpringProxy;
@@ -16,11 +19,14 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotationAwareOrderComparator;
 
 /**
- * Whether the fence is around a method, and around its transaction. With the transaction
- * outside, the lease would be given back before the commit, and the work would read from
- * a snapshot older than the lease.
+ * Whether the fence is around a method, around its transaction, and inside of its
+ * retries. With the transaction outside, the lease would be given back before the commit,
+ * and the work would read from a snapshot older than the lease. With retries inside, they
+ * would go on with a token that was refused.
  */
 final class AdvisedMethodRules {
+
+	private static final Logger logger = LoggerFactory.getLogger(AdvisedMethodRules.class);
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -67,16 +73,44 @@ final class AdvisedMethodRules {
 	}
 
 	private void verifyChain(List<Advisor> chain, FencedMethod method) {
+		boolean fenced = false;
 		for (Advisor advisor : chain) {
 			if (advisor instanceof FencedOperationAdvisor) {
-				return;
+				fenced = true;
 			}
-			if (matches(advisor, method) && this.transactions.get().isTransactional(advisor.getAdvice())) {
-				throw method.invalid("its transaction would be opened outside of its lease",
-						"give 'fencing.aspect.order' a number below the order of the transaction advice", null);
+			else if (matches(advisor, method)) {
+				if (fenced) {
+					verifyInside(advisor, method);
+				}
+				else {
+					verifyOutside(advisor, method);
+				}
 			}
 		}
-		throw notAdvised(method);
+		if (!fenced) {
+			throw notAdvised(method);
+		}
+	}
+
+	private void verifyOutside(Advisor advisor, FencedMethod method) {
+		if (this.transactions.get().isTransactional(advisor.getAdvice())) {
+			throw method.invalid("its transaction would be opened outside of its lease",
+					"give 'fencing.aspect.order' a number below the order of the transaction advice", null);
+		}
+	}
+
+	private static void verifyInside(Advisor advisor, FencedMethod method) {
+		switch (AdviceKind.of(advisor.getAdvice())) {
+			case RETRY ->
+				throw method.invalid("it would be retried inside of one lease, with a token that may be stale",
+						"give 'fencing.aspect.order' a number above the order of the retry advice", null);
+			case CACHE -> logger.warn("@FencedOperation method '{}' is cached: an answer from the cache still takes "
+					+ "the lease; put the cache on a method that calls it", method);
+			case VALIDATION -> logger.warn("@FencedOperation method '{}' is validated: arguments that are refused "
+					+ "still take the lease; put the constraints on a method that calls it", method);
+			case OTHER -> {
+			}
+		}
 	}
 
 	private static RuntimeException notAdvised(FencedMethod method) {

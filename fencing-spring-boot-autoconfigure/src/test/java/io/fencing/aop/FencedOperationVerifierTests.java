@@ -16,6 +16,7 @@ import javax.tools.ToolProvider;
 import io.fencing.FencedOperation;
 import io.fencing.InvalidFencedOperationException;
 import io.fencing.OnBusy;
+import jakarta.validation.constraints.NotNull;
 import org.assertj.core.api.ThrowableAssertAlternative;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -32,6 +33,10 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.cache.CacheManager;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.EnableCaching;
+import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -42,8 +47,11 @@ import org.springframework.context.support.PropertySourcesPlaceholderConfigurer;
 import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.validation.beanvalidation.MethodValidationPostProcessor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -107,6 +115,22 @@ class FencedOperationVerifierTests {
 			.withMessageContaining("fencing.aspect.order");
 		assertStarts(TransactionInside.class, Transacting.class);
 		assertStarts(TransactionOutside.class, Service.class);
+	}
+
+	@Test
+	void whenRetriesAreInsideOfTheLeaseThenRefusedCase04() {
+		assertRefused(RetryInside.class, Retried.class).withMessageContaining("Bean 'suspect'")
+			.withMessageContaining("Retried.run(")
+			.withMessageContaining("retried inside of one lease");
+		assertStarts(RetryOutside.class, Retried.class);
+	}
+
+	@Test
+	void whenCacheOrValidationIsInsideOfTheLeaseThenTold(CapturedOutput output) {
+		start(Caching.class, Cached.class, false).close();
+		assertThat(output).contains("Cached.run(").contains("an answer from the cache still takes the lease");
+		start(Validating.class, Validated.class, false).close();
+		assertThat(output).contains("Validated.run(").contains("arguments that are refused still take the lease");
 	}
 
 	@Test
@@ -276,6 +300,41 @@ class FencedOperationVerifierTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableTransactionManagement(proxyTargetClass = true)
 	static class TransactionInside {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableResilientMethods(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
+	static class RetryInside extends Proxying {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableResilientMethods(proxyTargetClass = true)
+	static class RetryOutside extends Proxying {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableCaching(proxyTargetClass = true)
+	static class Caching extends Proxying {
+
+		@Bean
+		CacheManager cacheManager() {
+			return new ConcurrentMapCacheManager();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Validating extends Proxying {
+
+		@Bean
+		static MethodValidationPostProcessor methodValidation() {
+			MethodValidationPostProcessor postProcessor = new MethodValidationPostProcessor();
+			postProcessor.setProxyTargetClass(true);
+			return postProcessor;
+		}
 
 	}
 
@@ -451,6 +510,34 @@ class FencedOperationVerifierTests {
 
 		@FencedOperation("service")
 		public void hidden() {
+		}
+
+	}
+
+	public static class Retried {
+
+		@FencedOperation("service")
+		@Retryable
+		public void run() {
+		}
+
+	}
+
+	public static class Cached {
+
+		@FencedOperation("service")
+		@Cacheable("answers")
+		public String run(String question) {
+			return question;
+		}
+
+	}
+
+	@org.springframework.validation.annotation.Validated
+	public static class Validated {
+
+		@FencedOperation("service")
+		public void run(@NotNull String argument) {
 		}
 
 	}
