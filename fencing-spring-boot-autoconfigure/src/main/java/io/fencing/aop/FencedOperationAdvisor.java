@@ -6,13 +6,16 @@ import org.aopalliance.aop.Advice;
 
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.AbstractPointcutAdvisor;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.DisposableBean;
 
 /**
- * Applies the aspect to the beans that have fenced operations. By default it runs inside
- * of retries and outside of transactions.
+ * Applies the aspect to the beans that have fenced operations, as far as AspectJ has not
+ * woven it into them, and binds the woven one to the application. By default it runs
+ * inside of retries and outside of transactions.
  */
-public final class FencedOperationAdvisor extends AbstractPointcutAdvisor {
+public final class FencedOperationAdvisor extends AbstractPointcutAdvisor implements DisposableBean {
 
 	private static final long serialVersionUID = 1L;
 
@@ -20,16 +23,32 @@ public final class FencedOperationAdvisor extends AbstractPointcutAdvisor {
 
 	private final transient FencedOperationAspect aspect;
 
+	private final transient FencedMethodCaller caller;
+
 	/**
 	 * Create an advisor.
 	 * @param source finds what is annotated
-	 * @param aspect the advice
+	 * @param caller makes the calls
 	 * @param order {@code fencing.aspect.order}; a lower number is further outside
 	 */
-	public FencedOperationAdvisor(FencedOperationSource source, FencedOperationAspect aspect, int order) {
+	public FencedOperationAdvisor(FencedOperationSource source, FencedMethodCaller caller, int order) {
 		this.pointcut = new SourcePointcut(source);
-		this.aspect = aspect;
+		this.aspect = new FencedOperationAspect(caller);
+		this.caller = caller;
 		setOrder(order);
+		// as early as beans may be called
+		FencedOperationAspect woven = Weaving.aspect();
+		if (woven != null) {
+			woven.setCaller(caller);
+		}
+	}
+
+	@Override
+	public void destroy() {
+		FencedOperationAspect woven = Weaving.aspect();
+		if (woven != null && woven.getCaller() == this.caller) {
+			woven.setCaller(null);
+		}
 	}
 
 	@Override
@@ -56,7 +75,8 @@ public final class FencedOperationAdvisor extends AbstractPointcutAdvisor {
 
 		@Override
 		public boolean matches(Method method, Class<?> targetClass) {
-			return this.source.isFenced(method, targetClass);
+			return this.source.isFenced(method, targetClass)
+					&& !Weaving.isWoven(AopUtils.getMostSpecificMethod(method, targetClass));
 		}
 
 	}

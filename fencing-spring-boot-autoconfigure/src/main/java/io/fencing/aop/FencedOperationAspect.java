@@ -1,14 +1,7 @@
 package io.fencing.aop;
 
 import java.lang.reflect.Method;
-import java.util.function.Predicate;
-import java.util.function.Supplier;
 
-import io.fencing.FencedOperation;
-import io.fencing.FencedOperationRequest;
-import io.fencing.FencedOperations;
-import io.fencing.FencedOperations.FencedBody;
-import io.fencing.InvalidFencedOperationException;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.aspectj.lang.ProceedingJoinPoint;
@@ -17,16 +10,13 @@ import org.aspectj.lang.annotation.Aspect;
 import org.aspectj.lang.reflect.MethodSignature;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.AopUtils;
 import org.springframework.util.Assert;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Turns a call of a {@link FencedOperation} method into a call of
- * {@link FencedOperations}. One class with two doors: {@link #invoke} under Spring
- * proxies, where {@link FencedOperationAdvisor} holds it, and {@link #around} where
- * AspectJ weaves it. Under Spring the object is no bean of its own: an auto-proxy creator
- * would apply it a second time.
+ * Intercepts the calls of {@code @FencedOperation} methods. One class with two doors:
+ * {@link #invoke} under Spring proxies, where {@link FencedOperationAdvisor} holds it,
+ * and {@link #around} where AspectJ weaves it and makes the one instance. Under Spring
+ * the object is no bean of its own: an auto-proxy creator would apply it a second time.
  *
  * <p>
  * Thread-safe.
@@ -34,33 +24,49 @@ import org.springframework.util.function.SingletonSupplier;
 @Aspect
 public final class FencedOperationAspect implements MethodInterceptor {
 
-	private final FencedOperationSource source;
+	private volatile @Nullable FencedMethodCaller caller;
 
-	private final Supplier<FencedOperations> operations;
+	private volatile boolean disabled;
 
-	private final Supplier<MethodTransactions> transactions;
-
-	private final Predicate<String> enforced;
+	/**
+	 * Create an aspect that refuses calls until it has a {@link #setCaller caller}; for
+	 * AspectJ.
+	 */
+	public FencedOperationAspect() {
+	}
 
 	/**
 	 * Create an aspect.
-	 * @param source finds what is annotated
-	 * @param operations runs the operations; asked for at the first call
-	 * @param transactions knows the transactions of methods; asked for at the first call
-	 * @param enforced tells of the name of an operation whether it may fail; else a call
-	 * whose resource cannot be told runs as it is
+	 * @param caller makes the calls
 	 */
-	public FencedOperationAspect(FencedOperationSource source, Supplier<FencedOperations> operations,
-			Supplier<MethodTransactions> transactions, Predicate<String> enforced) {
-		this.source = source;
-		this.operations = SingletonSupplier.of(operations);
-		this.transactions = SingletonSupplier.of(transactions);
-		this.enforced = enforced;
+	FencedOperationAspect(FencedMethodCaller caller) {
+		this.caller = caller;
+	}
+
+	/**
+	 * Bind to an application, or end that.
+	 * @param caller makes the calls, {@code null} to refuse them
+	 */
+	void setCaller(@Nullable FencedMethodCaller caller) {
+		this.caller = caller;
+	}
+
+	@Nullable FencedMethodCaller getCaller() {
+		return this.caller;
+	}
+
+	/**
+	 * Say whether calls go on as they are, since fencing is switched off.
+	 * @param disabled whether they do
+	 */
+	void setDisabled(boolean disabled) {
+		this.disabled = disabled;
 	}
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		return call(invocation.getMethod(), invocation.getThis(), invocation.getArguments(), invocation::proceed);
+		return required(invocation.getMethod()).call(invocation.getMethod(), invocation.getThis(),
+				invocation.getArguments(), invocation::proceed);
 	}
 
 	/**
@@ -72,70 +78,20 @@ public final class FencedOperationAspect implements MethodInterceptor {
 	@Around("execution(@io.fencing.FencedOperation * *(..))"
 			+ " || (execution(public !static * *(..)) && @within(io.fencing.FencedOperation))")
 	public @Nullable Object around(ProceedingJoinPoint joinPoint) throws Throwable {
+		if (this.disabled) {
+			return joinPoint.proceed();
+		}
 		Method method = ((MethodSignature) joinPoint.getSignature()).getMethod();
-		return call(method, joinPoint.getTarget(), joinPoint.getArgs(), joinPoint::proceed);
+		return required(method).call(method, joinPoint.getTarget(), joinPoint.getArgs(), joinPoint::proceed);
 	}
 
-	private @Nullable Object call(Method method, @Nullable Object target, @Nullable Object[] arguments,
-			Continuation continuation) throws Exception {
-		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target) : method.getDeclaringClass();
-		FencedOperationMetadata metadata = this.source.getMetadata(method, targetClass);
-		Assert.state(metadata != null, () -> "Method '" + method + "' was advised, but is no fenced operation");
-		Body body = new Body(continuation);
-		FencedOperationRequest request;
-		try {
-			request = metadata.toRequest(target, arguments, this.transactions.get().leavesCallers(method, targetClass));
-		}
-		catch (InvalidFencedOperationException ex) {
-			if (this.enforced.test(metadata.name())) {
-				throw ex;
-			}
-			return body.run();
-		}
-		Object result = this.operations.get().call(request, body);
-		return body.hasRun ? result : metadata.skippedResult();
-	}
-
-	/**
-	 * The rest of an intercepted call.
-	 */
-	@FunctionalInterface
-	private interface Continuation {
-
-		@Nullable Object proceed() throws Throwable;
-
-	}
-
-	/**
-	 * Remembers whether it ran: one that was skipped has no result of its own.
-	 */
-	private static final class Body implements FencedBody<@Nullable Object, Exception> {
-
-		private final Continuation continuation;
-
-		private volatile boolean hasRun;
-
-		Body(Continuation continuation) {
-			this.continuation = continuation;
-		}
-
-		@Override
-		public @Nullable Object run() throws Exception {
-			this.hasRun = true;
-			try {
-				return this.continuation.proceed();
-			}
-			catch (Throwable ex) {
-				return Body.<Exception>rethrow(ex);
-			}
-		}
-
-		// the body may throw what its signature says, and a few languages say nothing
-		@SuppressWarnings("unchecked")
-		private static <E extends Throwable> @Nullable Object rethrow(Throwable throwable) throws E {
-			throw (E) throwable;
-		}
-
+	private FencedMethodCaller required(Method method) {
+		FencedMethodCaller current = this.caller;
+		Assert.state(current != null,
+				() -> "Method '" + method.getDeclaringClass().getName() + "." + method.getName()
+						+ "' is woven as a fenced operation, but no application context with fencing runs;"
+						+ " call it when the context has started");
+		return current;
 	}
 
 }

@@ -85,7 +85,7 @@ public final class FencedOperationVerifier implements BeanFactoryPostProcessor, 
 			Collection<FencedMethod> methods = fencedMethods(beanType);
 			if (!methods.isEmpty()) {
 				this.createdTypes.put(beanName, beanType);
-				verify(beanName, methods, (method) -> this.form.verify(beanName, beanType, method));
+				verify(beanName, methods, (method) -> verifyForm(beanName, beanType, method));
 			}
 		}
 	}
@@ -106,6 +106,12 @@ public final class FencedOperationVerifier implements BeanFactoryPostProcessor, 
 		this.settings.get().checkNames(operations);
 	}
 
+	private void verifyForm(String beanName, Class<?> type, FencedMethod method) {
+		if (!Weaving.isWoven(method.method())) {
+			this.form.verify(beanName, type, method);
+		}
+	}
+
 	private void verify(String beanName, Class<?> type, Collection<FencedMethod> methods) {
 		if (methods.isEmpty()) {
 			return;
@@ -114,10 +120,12 @@ public final class FencedOperationVerifier implements BeanFactoryPostProcessor, 
 		verify(beanName, methods, (method) -> {
 			verifySettings(method, type);
 			if (singleton == null) {
-				this.form.verify(beanName, type, method);
-				this.advice.verifyType(type, method);
+				verifyForm(beanName, type, method);
+				if (!Weaving.isWoven(method.method())) {
+					this.advice.verifyType(type, method);
+				}
 			}
-			else {
+			else if (!Weaving.isWoven(method.method())) {
 				this.advice.verifyBean(beanName, singleton, method);
 			}
 		});

@@ -2,8 +2,8 @@ package io.fencing.autoconfigure;
 
 import io.fencing.FencedOperations;
 import io.fencing.aop.AttributeMethodTransactions;
+import io.fencing.aop.FencedMethodCaller;
 import io.fencing.aop.FencedOperationAdvisor;
-import io.fencing.aop.FencedOperationAspect;
 import io.fencing.aop.FencedOperationSource;
 import io.fencing.aop.FencedOperationVerifier;
 import io.fencing.aop.MethodTransactions;
@@ -44,14 +44,14 @@ public final class FencingAopAutoConfiguration {
 	static FencedOperationAdvisor fencedOperationAdvisor(FencedOperationSource source,
 			ObjectProvider<FencedOperations> operations, ObjectProvider<MethodTransactions> transactions,
 			ObjectProvider<OperationSettingsSource> settings, Environment environment) {
-		FencedOperationAspect aspect = new FencedOperationAspect(source, operations::getObject,
+		FencedMethodCaller caller = new FencedMethodCaller(source, operations::getObject,
 				() -> transactions.getIfAvailable(() -> MethodTransactions.NONE),
 				(operation) -> settings.getObject().isEnforced(operation));
 		// read here, since binding all properties this early would create their bean
 		// early
 		int order = environment.getProperty("fencing.aspect.order", Integer.class,
 				FencingProperties.Aspect.DEFAULT_ORDER);
-		return new FencedOperationAdvisor(source, aspect, order);
+		return new FencedOperationAdvisor(source, caller, order);
 	}
 
 	@Bean

@@ -38,7 +38,7 @@ class AspectConfiguration {
 			ObjectProvider<FencedOperations> operations, ObjectProvider<MethodTransactions> transactions,
 			Environment environment) {
 		return new FencedOperationAdvisor(source,
-				new FencedOperationAspect(source, operations::getObject,
+				new FencedMethodCaller(source, operations::getObject,
 						() -> transactions.getIfAvailable(() -> MethodTransactions.NONE), (operation) -> true),
 				environment.getProperty("fencing.aspect.order", Integer.class, Integer.MAX_VALUE - 1));
 	}

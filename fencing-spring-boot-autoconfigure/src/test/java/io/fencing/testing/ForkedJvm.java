@@ -65,10 +65,23 @@ public final class ForkedJvm implements Freezable, AutoCloseable {
 	 * @return the running JVM
 	 */
 	public static ForkedJvm start(String name, Class<?> main, String... arguments) {
+		return start(name, List.of("-cp", System.getProperty("java.class.path")), main, arguments);
+	}
+
+	/**
+	 * Start one.
+	 * @param name what to call it in messages
+	 * @param options its own options, with its class path
+	 * @param main the class with the main method
+	 * @param arguments its arguments
+	 * @return the running JVM
+	 */
+	public static ForkedJvm start(String name, List<String> options, Class<?> main, String... arguments) {
 		List<String> command = new ArrayList<>();
 		command.add(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java");
-		command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", System.getProperty("java.class.path"),
-				main.getName()));
+		command.addAll(List.of("-XX:TieredStopAtLevel=1", "-Xshare:auto"));
+		command.addAll(options);
+		command.add(main.getName());
 		command.addAll(List.of(arguments));
 		try {
 			return new ForkedJvm(name, new ProcessBuilder(command).redirectErrorStream(true).start());
