@@ -291,6 +291,17 @@ public final class OperationContext extends FencingContext {
 		if (over != null) {
 			throw new LeaseLostException(over.operation, over.held.get(0), LossReason.ENDED);
 		}
+		checkLeases();
+	}
+
+	/**
+	 * Stop here if a lease of this operation, or of one around it, is known to be lost.
+	 * One that was given back, since the operation has ended, is not: work that was
+	 * started in the operation and nobody waits for may go on until a newer holder
+	 * starts.
+	 * @throws LeaseLostException if one is lost
+	 */
+	public void checkLeases() {
 		for (HeldResource one : getAllHeld()) {
 			if (one.isLost()) {
 				throw new LeaseLostException(this.operation, one);

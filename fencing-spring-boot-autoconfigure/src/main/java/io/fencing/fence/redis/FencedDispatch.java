@@ -111,10 +111,10 @@ final class FencedDispatch<K, V> {
 			}
 			return pass(incoming, context);
 		}
-		this.fence.get().checkBeforeSending(context);
+		check(context, captured != null);
 		context.meetFence();
-		return (kind == CommandKind.BEGIN) ? pass(incoming, context)
-				: send(incoming, context, (this.route == ReadRoute.CLUSTER) ? tryAgain(incoming, context) : null);
+		return (kind == CommandKind.BEGIN) ? pass(incoming, context) : send(incoming, context,
+				(this.route == ReadRoute.CLUSTER) ? tryAgain(incoming, context, captured != null) : null);
 	}
 
 	private <T> RedisCommand<K, V, T> sendChecked(IncomingCommand<K, V, T> incoming, OperationContext context) {
@@ -129,9 +129,19 @@ final class FencedDispatch<K, V> {
 		return this.connection.dispatch(new CheckedCommand<>(incoming.command(), this.codec, since));
 	}
 
-	private TryAgain tryAgain(IncomingCommand<K, V, ?> incoming, OperationContext context) {
-		return new TryAgain(this.connection.getResources().eventExecutorGroup(), incoming.command(), (again) -> {
+	// captured commands, as those of a cache, may come late
+	private void check(OperationContext context, boolean captured) {
+		if (captured) {
+			this.fence.get().checkBeforeSendingLate(context);
+		}
+		else {
 			this.fence.get().checkBeforeSending(context);
+		}
+	}
+
+	private TryAgain tryAgain(IncomingCommand<K, V, ?> incoming, OperationContext context, boolean captured) {
+		return new TryAgain(this.connection.getResources().eventExecutorGroup(), incoming.command(), (again) -> {
+			check(context, captured);
 			send(incoming, context, again);
 		});
 	}

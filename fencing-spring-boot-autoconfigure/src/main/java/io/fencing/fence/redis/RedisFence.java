@@ -149,11 +149,26 @@ public final class RedisFence {
 	 * is lost
 	 */
 	void checkBeforeSending(OperationContext context) {
+		checkBeforeSending(context, context::checkHeld);
+	}
+
+	/**
+	 * Stop what is known to be refused before it is sent, where commands of an operation
+	 * may come after its end, since nobody waits for them.
+	 * @param context the operation
+	 * @throws io.fencing.FencingException the refusal recorded before, or that the lease
+	 * is lost
+	 */
+	void checkBeforeSendingLate(OperationContext context) {
+		checkBeforeSending(context, context::checkLeases);
+	}
+
+	private void checkBeforeSending(OperationContext context, Runnable check) {
 		if (context.getRefusal() != null) {
 			throw context.getRefusal();
 		}
 		try {
-			context.checkHeld();
+			check.run();
 		}
 		catch (LeaseLostException ex) {
 			rejected(context, RejectionReason.LOST);
