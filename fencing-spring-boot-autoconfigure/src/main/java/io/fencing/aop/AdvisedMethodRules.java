@@ -20,6 +20,7 @@ import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
@@ -155,8 +156,9 @@ final class AdvisedMethodRules {
 	}
 
 	private boolean isProxiedInside(String beanName) {
-		return this.beanFactory.getMergedBeanDefinition(beanName)
-			.hasAttribute(AutoProxyUtils.ORIGINAL_TARGET_CLASS_ATTRIBUTE);
+		return this.beanFactory.containsBeanDefinition(BeanFactoryUtils.transformedBeanName(beanName))
+				&& this.beanFactory.getMergedBeanDefinition(beanName)
+					.hasAttribute(AutoProxyUtils.ORIGINAL_TARGET_CLASS_ATTRIBUTE);
 	}
 
 }

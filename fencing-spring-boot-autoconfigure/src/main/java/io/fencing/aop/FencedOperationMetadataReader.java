@@ -27,7 +27,7 @@ final class FencedOperationMetadataReader {
 
 	FencedOperationMetadataReader(ConfigurableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
-		this.templates = new ResourceTemplateParser(beanFactory.getBeanClassLoader());
+		this.templates = new ResourceTemplateParser(beanFactory.getBeanClassLoader(), beanFactory::containsBean);
 	}
 
 	/**

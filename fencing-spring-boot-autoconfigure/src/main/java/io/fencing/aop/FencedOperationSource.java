@@ -103,9 +103,22 @@ public final class FencedOperationSource {
 			return null;
 		}
 		Class<?> userClass = ClassUtils.getUserClass(targetClass);
-		Method specific = AopUtils.getMostSpecificMethod(method, userClass);
+		Method specific = specific(method, userClass);
 		FencedMethod found = find(specific, specific, userClass);
 		return (found != null || specific.equals(method)) ? found : find(method, specific, userClass);
+	}
+
+	/**
+	 * Find the method that is run, or the one that it stands for if its class was made at
+	 * runtime: that has neither annotations nor the names of parameters.
+	 * @param method the method that is called
+	 * @param userClass the class that it is called on
+	 * @return the most specific method, never a bridge
+	 */
+	static Method specific(Method method, Class<?> userClass) {
+		Method specific = AopUtils.getMostSpecificMethod(method, userClass);
+		return (Proxy.isProxyClass(userClass) || ClassUtils.isLambdaClass(userClass))
+				? ClassUtils.getInterfaceMethodIfPossible(specific, userClass) : specific;
 	}
 
 	private static @Nullable FencedMethod find(Method annotated, Method specific, Class<?> userClass) {

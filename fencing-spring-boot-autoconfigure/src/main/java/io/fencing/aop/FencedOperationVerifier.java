@@ -1,73 +1,66 @@
 package io.fencing.aop;
 
-import java.util.Collection;
 import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
-import io.fencing.InvalidFencedOperationException;
 import io.fencing.operation.OperationSettingsSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.BeansException;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryInitializer;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
-import org.springframework.beans.factory.support.RootBeanDefinition;
-import org.springframework.core.MethodIntrospector;
-import org.springframework.util.ClassUtils;
-import org.springframework.util.function.SingletonSupplier;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
  * Refuses to start an application that has a fenced operation which would not be fenced.
  * The form of a method is looked at before its bean is proxied, annotations and advice
- * once all singletons are there. Beans that are created later are judged by their type,
- * without creating them.
+ * once all singletons are there. Beans that are created later are judged by their type at
+ * first, without creating them, and once more when they are created: only then is the
+ * class known of what a factory or a prototype makes.
  */
-public final class FencedOperationVerifier implements BeanFactoryPostProcessor, SmartInitializingSingleton {
+public final class FencedOperationVerifier
+		implements BeanFactoryPostProcessor, BeanFactoryInitializer<ConfigurableListableBeanFactory>,
+		SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(FencedOperationVerifier.class);
 
-	private static final String SCOPED_TARGET = ScopedProxyUtils.getTargetBeanName("");
-
 	private final ConfigurableListableBeanFactory beanFactory;
-
-	private final Supplier<FencedOperationSource> source;
 
 	private final Supplier<OperationSettingsSource> settings;
 
-	private final AdvisedMethodRules advice;
+	private final Function<ConfigurableListableBeanFactory, FencedOperationVerifier> others;
 
-	private final MethodFormRules form;
+	private final FencedBeanRules rules;
 
-	// the beans with operations, and what they were before anything wrapped them
-	private final Map<String, Class<?>> createdTypes = new ConcurrentHashMap<>();
+	private final CreatedBeans created;
 
 	/**
 	 * Create a verifier.
 	 * @param beanFactory the beans to verify
 	 * @param source finds what is annotated; asked for with the first bean
-	 * @param settings finds the settings of operations; asked for when all singletons are
-	 * there
+	 * @param settings finds the settings of operations; asked for when all
+	 * post-processors are there
 	 * @param transactions knows the transactions of methods; asked for when all
-	 * singletons are there
+	 * post-processors are there
 	 */
 	public FencedOperationVerifier(ConfigurableListableBeanFactory beanFactory, Supplier<FencedOperationSource> source,
 			Supplier<OperationSettingsSource> settings, Supplier<MethodTransactions> transactions) {
 		this.beanFactory = beanFactory;
-		this.source = SingletonSupplier.of(source);
 		this.settings = settings;
-		this.advice = new AdvisedMethodRules(beanFactory, SingletonSupplier.of(transactions));
-		this.form = new MethodFormRules(new ProxyKind(beanFactory));
+		this.rules = new FencedBeanRules(beanFactory, source, settings, transactions);
+		this.created = new CreatedBeans(beanFactory, this.rules);
+		this.others = (other) -> new FencedOperationVerifier(other, source, settings, transactions);
 	}
 
 	/**
@@ -76,113 +69,89 @@ public final class FencedOperationVerifier implements BeanFactoryPostProcessor, 
 	 */
 	@Override
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
-		MergedBeanDefinitionPostProcessor created = this::verifyForm;
-		beanFactory.addBeanPostProcessor(created);
+		this.created.seeUnproxied();
 	}
 
-	private void verifyForm(RootBeanDefinition beanDefinition, Class<?> beanType, String beanName) {
-		if (beanDefinition.getRole() != BeanDefinition.ROLE_INFRASTRUCTURE) {
-			Collection<FencedMethod> methods = fencedMethods(beanType);
-			if (!methods.isEmpty()) {
-				this.createdTypes.put(beanName, beanType);
-				verify(beanName, methods, (method) -> verifyForm(beanName, beanType, method));
-			}
-		}
+	/**
+	 * Looks at every bean from here on as it has become after all post-processors.
+	 */
+	@Override
+	public void initialize(ConfigurableListableBeanFactory beanFactory) {
+		this.created.seeFinished();
 	}
 
+	/**
+	 * Looks at all beans, also at those of parent contexts that have no fencing of their
+	 * own.
+	 */
 	@Override
 	public void afterSingletonsInstantiated() {
-		Set<String> operations = new HashSet<>();
+		this.created.setStarted();
+		Set<String> names = verifyAll(true);
+		BeanFactory parent = this.beanFactory.getParentBeanFactory();
+		while (parent instanceof ConfigurableListableBeanFactory other) {
+			names.addAll(verifyOther(other));
+			parent = other.getParentBeanFactory();
+		}
+		this.settings.get().checkNames(names);
+	}
+
+	/**
+	 * Looks at the beans of a child context that has no fencing of its own.
+	 */
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		if (event.getApplicationContext()
+			.getAutowireCapableBeanFactory() instanceof ConfigurableListableBeanFactory other) {
+			verifyOther(other);
+		}
+	}
+
+	private Set<String> verifyOther(ConfigurableListableBeanFactory other) {
+		boolean verified = other.getBeanNamesForType(FencedOperationVerifier.class, false, false).length > 0;
+		return verified ? Set.of() : this.others.apply(other).verifyAll(false);
+	}
+
+	private Set<String> verifyAll(boolean seenCreated) {
+		Set<String> names = new HashSet<>();
 		for (String beanName : this.beanFactory.getBeanDefinitionNames()) {
-			if (!this.beanFactory.containsBeanDefinition(ScopedProxyUtils.getTargetBeanName(beanName))) {
-				Class<?> type = typeOf(beanName);
-				if (type != null) {
-					Collection<FencedMethod> methods = fencedMethods(type);
-					methods.forEach((method) -> operations.add(method.operationName()));
-					verify(beanName, type, methods);
-				}
+			Class<?> type = isScopedProxy(beanName) ? null : typeOf(beanName, seenCreated);
+			if (type != null) {
+				this.rules.operations(type).forEach((method) -> names.add(method.operationName()));
+				verify(beanName, type);
 			}
 		}
-		this.settings.get().checkNames(operations);
+		for (String beanName : this.beanFactory.getSingletonNames()) {
+			Object singleton = singleton(beanName);
+			if (singleton != null && !this.beanFactory.containsBeanDefinition(beanName)
+					&& this.created.typeOf(beanName) == null) {
+				this.rules.verifyRegistered(beanName, singleton);
+			}
+		}
+		return names;
 	}
 
-	private void verifyForm(String beanName, Class<?> type, FencedMethod method) {
-		if (!Weaving.isWoven(method.method())) {
-			this.form.verify(beanName, type, method);
+	private void verify(String beanName, Class<?> type) {
+		Object singleton = singleton(beanName);
+		if (singleton != null) {
+			this.created.verifyFinished(beanName, type, singleton);
+		}
+		else {
+			this.rules.verifyType(beanName, type);
 		}
 	}
 
-	private void verify(String beanName, Class<?> type, Collection<FencedMethod> methods) {
-		if (methods.isEmpty()) {
-			return;
+	private @Nullable Class<?> typeOf(String beanName, boolean seenCreated) {
+		Class<?> createdType = this.created.typeOf(beanName);
+		if (createdType != null) {
+			return createdType;
 		}
 		Object singleton = singleton(beanName);
-		verify(beanName, methods, (method) -> {
-			verifySettings(method, type);
-			if (singleton == null) {
-				verifyForm(beanName, type, method);
-				if (!Weaving.isWoven(method.method())) {
-					this.advice.verifyType(type, method);
-				}
-			}
-			else if (!Weaving.isWoven(method.method())) {
-				this.advice.verifyBean(beanName, singleton, method);
-			}
-		});
-	}
-
-	private void verifySettings(FencedMethod method, Class<?> type) {
-		FencedOperationMetadata metadata = this.source.get().getMetadata(method.method(), type);
-		if (metadata == null) {
-			return;
+		if (singleton == null) {
+			return declaredType(beanName);
 		}
-		try {
-			this.settings.get().resolve(metadata.request().resource(metadata.name()).build());
-		}
-		catch (InvalidFencedOperationException ex) {
-			throw new InvalidFencedOperationException("@FencedOperation method '" + method + "', " + ex.getMessage(),
-					ex);
-		}
-	}
-
-	private void verify(String beanName, Collection<FencedMethod> methods, Rule rule) {
-		for (FencedMethod method : methods) {
-			try {
-				rule.verify(method);
-			}
-			catch (InvalidFencedOperationException ex) {
-				throw new InvalidFencedOperationException("Bean '" + userName(beanName) + "', " + ex.getMessage(),
-						ex.getCause());
-			}
-		}
-	}
-
-	private Collection<FencedMethod> fencedMethods(Class<?> type) {
-		if (!this.source.get().isCandidate(type)) {
-			return List.of();
-		}
-		Class<?> userClass = ClassUtils.getUserClass(type);
-		try {
-			return MethodIntrospector.selectMethods(userClass, fencedMethodOf(userClass)).values();
-		}
-		catch (IllegalStateException | LinkageError ex) {
-			logger.debug("Type '{}' uses types that are absent; it cannot become a bean here", type.getName(), ex);
-			return List.of();
-		}
-	}
-
-	private MethodIntrospector.MetadataLookup<FencedMethod> fencedMethodOf(Class<?> userClass) {
-		FencedOperationSource source = this.source.get();
-		return (method) -> source.isFenced(method, userClass) ? source.getFencedMethod(method, userClass) : null;
-	}
-
-	private @Nullable Class<?> typeOf(String beanName) {
-		Class<?> created = this.createdTypes.get(beanName);
-		if (created != null) {
-			return created;
-		}
-		// one without a record was registered by hand and is never proxied: a test's mock
-		return (singleton(beanName) != null) ? null : declaredType(beanName);
+		// one whose creation was not seen was put in the place of a bean: a test's mock
+		return seenCreated ? null : AopProxyUtils.ultimateTargetClass(singleton);
 	}
 
 	private @Nullable Class<?> declaredType(String beanName) {
@@ -200,18 +169,8 @@ public final class FencedOperationVerifier implements BeanFactoryPostProcessor, 
 		return (singleton instanceof FactoryBean) ? null : singleton;
 	}
 
-	private static String userName(String beanName) {
-		return beanName.startsWith(SCOPED_TARGET) ? beanName.substring(SCOPED_TARGET.length()) : beanName;
-	}
-
-	/**
-	 * A rule that a fenced method has to keep.
-	 */
-	@FunctionalInterface
-	private interface Rule {
-
-		void verify(FencedMethod method);
-
+	private boolean isScopedProxy(String beanName) {
+		return this.beanFactory.containsBeanDefinition(ScopedProxyUtils.getTargetBeanName(beanName));
 	}
 
 }

@@ -1,5 +1,7 @@
 package io.fencing.aop;
 
+import java.lang.reflect.Proxy;
+
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.framework.ProxyFactory;
@@ -7,6 +9,7 @@ import org.springframework.aop.framework.ProxyProcessorSupport;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
 
 /**
  * Foretells what kind of proxy a bean gets, with the rules of Spring's auto-proxy
@@ -29,6 +32,9 @@ final class ProxyKind extends ProxyProcessorSupport {
 	 * @return {@code false} if its proxy has only its interfaces
 	 */
 	boolean isSubclass(String beanName, Class<?> beanClass) {
+		if (Proxy.isProxyClass(beanClass) || ClassUtils.isLambdaClass(beanClass)) {
+			return false;
+		}
 		if (AutoProxyUtils.shouldProxyTargetClass(this.beanFactory, beanName)) {
 			return true;
 		}

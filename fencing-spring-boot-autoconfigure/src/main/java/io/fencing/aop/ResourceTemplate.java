@@ -1,5 +1,6 @@
 package io.fencing.aop;
 
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -11,11 +12,13 @@ import java.util.function.Supplier;
 import io.fencing.InvalidFencedOperationException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.common.LiteralExpression;
 import org.springframework.expression.spel.SpelEvaluationException;
+import org.springframework.util.Assert;
 import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
@@ -106,7 +109,7 @@ final class ResourceTemplate {
 		if (part instanceof LiteralExpression) {
 			return part.getExpressionString();
 		}
-		Object value = (raw instanceof Optional<?> optional) ? optional.orElse(null) : raw;
+		Object value = unwrap(raw);
 		if (value == null) {
 			throw invalid(part, "is null");
 		}
@@ -121,6 +124,17 @@ final class ResourceTemplate {
 			throw invalid(part, "is of type '" + value.getClass().getName() + "', which has no toString() of its own");
 		}
 		return text;
+	}
+
+	// the same value that a parameter of a Kotlin value class has, which is not in a box
+	private @Nullable Object unwrap(@Nullable Object raw) {
+		Object value = (raw instanceof Optional<?> optional) ? optional.orElse(null) : raw;
+		if (value == null || !KotlinDetector.isInlineClass(value.getClass())) {
+			return value;
+		}
+		Method unbox = ReflectionUtils.findMethod(value.getClass(), "unbox-impl");
+		Assert.state(unbox != null, "A Kotlin value class can be unboxed");
+		return ReflectionUtils.invokeMethod(unbox, value);
 	}
 
 	private static boolean hasText(Object value) {

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,7 @@ import org.springframework.expression.ParserContext;
 import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
@@ -40,7 +42,10 @@ final class ResourceTemplateParser {
 
 	private final SpelExpressionParser parser;
 
-	ResourceTemplateParser(@Nullable ClassLoader classLoader) {
+	private final Predicate<String> beans;
+
+	ResourceTemplateParser(@Nullable ClassLoader classLoader, Predicate<String> beans) {
+		this.beans = beans;
 		this.parser = new SpelExpressionParser(new SpelParserConfiguration(null, classLoader));
 	}
 
@@ -60,6 +65,7 @@ final class ResourceTemplateParser {
 			if (part instanceof SpelExpression expression) {
 				checkVariables(method, expression, expression.getAST(), variables(method.method()));
 				checkProperties(method, expression, expression.getAST());
+				checkBeans(method, expression, expression.getAST());
 			}
 			else if (MISSED_EXPRESSION.matcher(part.getExpressionString()).find()) {
 				throw method.invalid("resource '" + text + "' has an expression without braces",
@@ -94,6 +100,19 @@ final class ResourceTemplateParser {
 		}
 		for (int i = 0; i < node.getChildCount(); i++) {
 			checkVariables(method, expression, node.getChild(i), known);
+		}
+	}
+
+	private void checkBeans(FencedMethod method, SpelExpression expression, SpelNode node) {
+		if (node instanceof BeanReference) {
+			String name = node.toStringAST().replaceFirst("^@", "").replace("'", "");
+			if (!this.beans.test(name)) {
+				throw method.invalid("expression '" + expression.getExpressionString() + "' uses bean '" + name
+						+ "', which does not exist", "name a bean of the application", null);
+			}
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			checkBeans(method, expression, node.getChild(i));
 		}
 	}
 

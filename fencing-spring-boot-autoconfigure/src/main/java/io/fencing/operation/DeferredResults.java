@@ -1,5 +1,7 @@
 package io.fencing.operation;
 
+import java.util.Arrays;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -9,7 +11,6 @@ import io.fencing.InvalidFencedOperationException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.ReactiveAdapterRegistry;
-import org.springframework.util.ClassUtils;
 
 /**
  * Results that are completed after they have been returned. Those of a
@@ -17,6 +18,11 @@ import org.springframework.util.ClassUtils;
  * be.
  */
 public final class DeferredResults {
+
+	// told by their names, since none of them has to be there
+	private static final Set<String> DEFERRED_TYPES = Set.of("org.reactivestreams.Publisher", "kotlinx.coroutines.Job",
+			"kotlinx.coroutines.flow.Flow", "org.springframework.web.context.request.async.DeferredResult",
+			"org.springframework.web.context.request.async.WebAsyncTask");
 
 	private static final ClassValue<Boolean> DEFERRED = new ClassValue<>() {
 
@@ -61,10 +67,12 @@ public final class DeferredResults {
 
 	private static boolean isDeferred(Class<?> type) {
 		return Future.class.isAssignableFrom(type) || Flow.Publisher.class.isAssignableFrom(type)
-				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
-				|| ClassUtils.getAllInterfacesForClassAsSet(type)
-					.stream()
-					.anyMatch((candidate) -> candidate.getName().equals("org.reactivestreams.Publisher"));
+				|| ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null || isNamed(type);
+	}
+
+	private static boolean isNamed(@Nullable Class<?> type) {
+		return type != null && (DEFERRED_TYPES.contains(type.getName()) || isNamed(type.getSuperclass())
+				|| Arrays.stream(type.getInterfaces()).anyMatch(DeferredResults::isNamed));
 	}
 
 }
