@@ -33,17 +33,19 @@ public record FencedOperationRequest(String name, List<String> resources, @Nulla
 	 * @throws InvalidFencedOperationException if a name is blank or no resource is named
 	 */
 	public FencedOperationRequest {
-		check(StringUtils.hasText(name), "An operation needs a name");
-		check(!resources.isEmpty(), "Operation '" + name + "' names no resource; name at least one");
-		check(resources.stream().allMatch(StringUtils::hasText),
-				"Operation '" + name + "' names a blank resource; every resource needs a text");
-		resources = List.copyOf(resources);
-	}
-
-	private static void check(boolean condition, String message) {
-		if (!condition) {
-			throw new InvalidFencedOperationException(message);
+		if (!StringUtils.hasText(name)) {
+			throw new InvalidFencedOperationException("An operation needs a name");
 		}
+		if (resources.isEmpty()) {
+			throw new InvalidFencedOperationException("Operation '" + name + "' names no resource; name at least one");
+		}
+		for (String resource : resources) {
+			if (!StringUtils.hasText(resource)) {
+				throw new InvalidFencedOperationException(
+						"Operation '" + name + "' names a blank resource; every resource needs a text");
+			}
+		}
+		resources = List.copyOf(resources);
 	}
 
 	/**

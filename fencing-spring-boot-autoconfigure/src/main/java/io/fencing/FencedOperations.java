@@ -32,6 +32,23 @@ public interface FencedOperations {
 			FencedBody<T, E> body) throws E;
 
 	/**
+	 * Run a task that has no result under the leases that the request asks for; fails as
+	 * {@link #call} does.
+	 * @param <E> the type of the checked exception that the task throws
+	 * @param request what to lease and how
+	 * @param task the work
+	 * @return whether it ran; {@code false} when it was skipped
+	 * @throws E what the task threw, unchanged
+	 */
+	default <E extends Exception> boolean run(FencedOperationRequest request, FencedTask<E> task) throws E {
+		Boolean ran = this.<Boolean, E>call(request, () -> {
+			task.run();
+			return true;
+		});
+		return ran != null;
+	}
+
+	/**
 	 * The work of an operation.
 	 *
 	 * @param <T> the type of the result
@@ -46,6 +63,22 @@ public interface FencedOperations {
 		 * @throws E if it fails
 		 */
 		T run() throws E;
+
+	}
+
+	/**
+	 * The work of an operation that has no result.
+	 *
+	 * @param <E> the type of the checked exception
+	 */
+	@FunctionalInterface
+	interface FencedTask<E extends Exception> {
+
+		/**
+		 * Do the work.
+		 * @throws E if it fails
+		 */
+		void run() throws E;
 
 	}
 

@@ -1,5 +1,7 @@
 package io.fencing;
 
+import java.util.function.UnaryOperator;
+
 /**
  * The thing protected: a text such as {@code account:42} inside a namespace. Immutable;
  * two are equal when namespace and name are. Made by {@link FencedResourceFactory}.
@@ -12,9 +14,9 @@ public final class FencedResource implements Comparable<FencedResource> {
 
 	private final String key;
 
-	private final String fingerprint;
+	private final UnaryOperator<String> fingerprint;
 
-	FencedResource(String namespace, String name, String key, String fingerprint) {
+	FencedResource(String namespace, String name, String key, UnaryOperator<String> fingerprint) {
 		this.namespace = namespace;
 		this.name = name;
 		this.key = key;
@@ -53,7 +55,7 @@ public final class FencedResource implements Comparable<FencedResource> {
 	 * where the application asked for it
 	 */
 	public String getFingerprint() {
-		return this.fingerprint;
+		return this.fingerprint.apply(this.name);
 	}
 
 	/**
@@ -79,7 +81,7 @@ public final class FencedResource implements Comparable<FencedResource> {
 	 */
 	@Override
 	public String toString() {
-		return this.fingerprint;
+		return getFingerprint();
 	}
 
 }

@@ -35,6 +35,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -87,7 +88,8 @@ public final class FencingAutoConfiguration {
 
 	@Bean
 	OperationSettingsSource fencingOperationSettings(FencingProperties properties,
-			ObjectProvider<FencingJdbcProperties> jdbcProperties) {
+			ObjectProvider<StorageRetention> retentions, Environment environment) {
+		OperationPropertyNames.check(environment);
 		FencingProperties.Lease lease = properties.lease();
 		OperationSettings defaults = new OperationSettings(properties.mode(), lease.time(), lease.waitTime(),
 				lease.waitInTransaction(), lease.maxHold(), lease.minHold(), true, OnBusy.FAIL);
@@ -97,7 +99,7 @@ public final class FencingAutoConfiguration {
 			.collect(Collectors.toMap(Map.Entry::getKey, (entry) -> overrides(entry.getValue())));
 		Duration retention = Stream
 			.concat(Stream.of(properties.coordinator().retention(), properties.redis().retention()),
-					jdbcProperties.stream().map(FencingJdbcProperties::getRetention))
+					retentions.stream().map(StorageRetention::time))
 			.min(Comparator.naturalOrder())
 			.orElseThrow();
 		return new OperationSettingsSource(defaults, overrides, retention);

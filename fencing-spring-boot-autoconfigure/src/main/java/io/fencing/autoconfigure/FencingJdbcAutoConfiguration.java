@@ -40,6 +40,11 @@ import org.springframework.transaction.PlatformTransactionManager;
 public final class FencingJdbcAutoConfiguration {
 
 	@Bean
+	StorageRetention fencingJdbcRetention(FencingJdbcProperties jdbcProperties) {
+		return new StorageRetention(jdbcProperties.getRetention());
+	}
+
+	@Bean
 	JdbcFences jdbcFences(ListableBeanFactory beanFactory, FencingProperties properties,
 			FencingJdbcProperties jdbcProperties, FencingListeners listeners) {
 		JdbcFenceFactory factory = new JdbcFenceFactory(beanFactory, properties, jdbcProperties, listeners);

@@ -1,11 +1,13 @@
 package io.fencing.context;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
@@ -42,9 +44,9 @@ public final class OperationContext extends FencingContext {
 
 	private final AtomicReference<@Nullable FencingException> refusal = new AtomicReference<>();
 
-	private volatile boolean fenceMet;
+	private final OperationLife life = new OperationLife();
 
-	private volatile boolean ended;
+	private volatile boolean fenceMet;
 
 	/**
 	 * Create a context, without making it the current one.
@@ -150,14 +152,15 @@ public final class OperationContext extends FencingContext {
 	}
 
 	/**
-	 * What this operation, or the innermost one around it, has leased for a resource.
+	 * What this operation, or the innermost one around it, has leased for a resource and
+	 * not given back.
 	 * @param resource the resource
 	 * @return the lease, {@code null} if there is none
 	 */
 	public @Nullable HeldResource find(FencedResource resource) {
 		for (OperationContext context = this; context != null; context = context.parent) {
 			for (HeldResource one : context.held) {
-				if (one.getResource().equals(resource)) {
+				if (one.getResource().equals(resource) && !context.life.isEnded()) {
 					return one;
 				}
 			}
@@ -195,11 +198,48 @@ public final class OperationContext extends FencingContext {
 	}
 
 	/**
-	 * Note that the operation has ended: tasks that carry this context are refused from
-	 * now on.
+	 * Set what gives back the leases of the operation when it ends.
+	 * @param release answers with what went wrong; called once, on the thread of the last
+	 * one to need them
 	 */
-	public void end() {
-		this.ended = true;
+	public void onEnd(Supplier<@Nullable RuntimeException> release) {
+		this.life.onEnd(release);
+	}
+
+	/**
+	 * Let this operation and those around it last, though the thread that runs them
+	 * leaves.
+	 * @return what to call when they are needed no longer; answers with what went wrong
+	 * while leases were given back, {@code null} if nothing did
+	 */
+	public Supplier<@Nullable RuntimeException> keep() {
+		List<OperationLife> kept = new ArrayList<>();
+		for (OperationContext context = this; context != null; context = context.parent) {
+			if (context.life.keep()) {
+				kept.add(context.life);
+			}
+		}
+		AtomicBoolean left = new AtomicBoolean();
+		return () -> left.getAndSet(true) ? null : leave(kept);
+	}
+
+	private static @Nullable RuntimeException leave(List<OperationLife> kept) {
+		RuntimeException first = null;
+		for (OperationLife life : kept) {
+			RuntimeException failure = life.leave();
+			first = (first != null) ? first : failure;
+		}
+		return first;
+	}
+
+	/**
+	 * The thread that has entered the operation leaves it. Unless something
+	 * {@linkplain #keep() keeps} it, it has ended, and tasks that carry this context are
+	 * refused from now on.
+	 * @return what went wrong while leases were given back, {@code null} if nothing did
+	 */
+	public @Nullable RuntimeException end() {
+		return this.life.leave();
 	}
 
 	/**
@@ -212,7 +252,7 @@ public final class OperationContext extends FencingContext {
 	 * @return the same exception, to be thrown
 	 */
 	public <E extends FencingException> E refuse(E exception) {
-		if (this.refusal.compareAndSet(null, exception) && this.ended) {
+		if (this.refusal.compareAndSet(null, exception) && this.life.isEnded()) {
 			logger.warn("After the end of its call, which hears nothing of it: {}", exception.getMessage());
 		}
 		for (OperationContext outer = this.parent; outer != null; outer = outer.parent) {
@@ -263,7 +303,7 @@ public final class OperationContext extends FencingContext {
 	@Override
 	public Runnable wrap(Runnable task) {
 		return () -> {
-			checkOpen();
+			checkNotEnded();
 			try (Scope scope = open()) {
 				task.run();
 			}
@@ -273,7 +313,7 @@ public final class OperationContext extends FencingContext {
 	@Override
 	public <T> Callable<T> wrap(Callable<T> task) {
 		return () -> {
-			checkOpen();
+			checkNotEnded();
 			try (Scope scope = open()) {
 				return task.call();
 			}
@@ -287,11 +327,20 @@ public final class OperationContext extends FencingContext {
 
 	@Override
 	public void checkHeld() {
+		checkNotEnded();
+		checkLeases();
+	}
+
+	/**
+	 * Stop here if this operation, or one around it, has ended, so that a task which
+	 * carries its context outlives it. One that is only observed stops nothing.
+	 * @throws LeaseLostException if one has ended
+	 */
+	public void checkNotEnded() {
 		OperationContext over = findEnded();
 		if (over != null) {
 			throw new LeaseLostException(over.operation, over.held.get(0), LossReason.ENDED);
 		}
-		checkLeases();
 	}
 
 	/**
@@ -312,19 +361,11 @@ public final class OperationContext extends FencingContext {
 	// this operation or one around it: work of it that goes on has no leases any more
 	private @Nullable OperationContext findEnded() {
 		for (OperationContext context = this; context != null; context = context.parent) {
-			if (context.ended) {
+			if (context.enforced && context.life.isEnded()) {
 				return context;
 			}
 		}
 		return null;
-	}
-
-	private void checkOpen() {
-		OperationContext over = findEnded();
-		if (over != null) {
-			throw new IllegalStateException("Operation '" + over.operation
-					+ "' has ended; a task that carries its context must finish before it does");
-		}
 	}
 
 	/**

@@ -93,6 +93,9 @@ public final class FencedOperationExecutor implements FencedOperations {
 
 	private Optional<RunningOperation> enter(FencedOperationRequest request, OperationSettings settings) {
 		OperationContext current = OperationContext.get();
+		if (current != null && settings.mode() == FencingMode.ENFORCE) {
+			current.checkNotEnded();
+		}
 		List<FencedResource> missing = request.resources()
 			.stream()
 			.map(this.resources::create)

@@ -128,12 +128,12 @@ public final class OperationEntry {
 
 	private RunningOperation open(OperationContext context, List<Lease> acquired, List<CallerTransaction> callers) {
 		Scope scope = context.open();
-		Supplier<@Nullable RuntimeException> release = () -> release(context, acquired);
+		context.onEnd(() -> release(context, acquired));
 		UnaryOperator<FencingException> examiner = (refusal) -> examine(refusal, context);
 		if (callers.isEmpty()) {
-			return RunningOperation.entered(context, scope, release, examiner);
+			return RunningOperation.entered(context, scope, examiner);
 		}
-		RunningOperation running = RunningOperation.joined(context, scope, release, examiner);
+		RunningOperation running = RunningOperation.joined(context, scope, examiner);
 		try {
 			callers.forEach((caller) -> caller.hold(context));
 		}

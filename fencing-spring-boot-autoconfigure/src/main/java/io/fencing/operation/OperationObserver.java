@@ -80,15 +80,15 @@ public final class OperationObserver {
 			this.fences.get().forEach((fence) -> observe(fence, request, context));
 		}
 		Scope scope = context.open();
-		return RunningOperation.entered(context, scope, () -> {
-			if (leased) {
-				if (context.getHeld().stream().anyMatch(HeldResource::isLost)) {
-					this.listeners.onObserved(request.name(), COORDINATOR, Observation.REFUSED);
-				}
-				return this.leases.release(held);
-			}
-			return null;
-		}, UnaryOperator.identity());
+		context.onEnd(() -> leased ? release(request.name(), context) : null);
+		return RunningOperation.entered(context, scope, UnaryOperator.identity());
+	}
+
+	private @Nullable RuntimeException release(String operation, OperationContext context) {
+		if (context.getHeld().stream().anyMatch(HeldResource::isLost)) {
+			this.listeners.onObserved(operation, COORDINATOR, Observation.REFUSED);
+		}
+		return this.leases.release(context.getHeld());
 	}
 
 	private List<? extends HeldResource> acquire(FencedOperationRequest request, OperationSettings settings,

@@ -28,4 +28,17 @@ public record OperationOverrides(@Nullable FencingMode mode, @Nullable Duration 
 	 */
 	static final OperationOverrides NONE = new OperationOverrides(null, null, null, null, null, null, null, false);
 
+	/**
+	 * The settings of a call that adds what goes best with it.
+	 * @return settings that go together unless two of these values do not
+	 */
+	OperationSettings alone() {
+		Duration lease = (this.leaseTime != null) ? this.leaseTime : OperationSettings.SHORTEST_LEASE;
+		Duration min = (this.minHold != null) ? this.minHold : Duration.ZERO;
+		Duration max = (lease.compareTo(min) > 0) ? lease : min;
+		return new OperationSettings(FencingMode.ENFORCE, lease,
+				(this.waitTime != null) ? this.waitTime : Duration.ZERO, Duration.ZERO,
+				(this.maxHold != null) ? this.maxHold : max, min, true, OnBusy.FAIL);
+	}
+
 }

@@ -1,7 +1,7 @@
 package io.fencing.operation;
 
 import java.time.Duration;
-import java.util.stream.Stream;
+import java.util.function.Supplier;
 
 import io.fencing.InvalidFencedOperationException;
 import io.fencing.OnBusy;
@@ -22,8 +22,10 @@ import io.fencing.fence.FencingMode;
 public record OperationSettings(FencingMode mode, Duration leaseTime, Duration waitTime, Duration waitInTransaction,
 		Duration maxHold, Duration minHold, boolean renew, OnBusy onBusy) {
 
-	// below this a renewal every third of the lease time cannot keep up with a network
-	private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
+	/**
+	 * Below this a renewal every third of the lease time cannot keep up with a network.
+	 */
+	static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
 
 	// above every sensible time, and far below what nanoseconds can count
 	private static final Duration LONGEST = Duration.ofDays(366);
@@ -35,24 +37,30 @@ public record OperationSettings(FencingMode mode, Duration leaseTime, Duration w
 	 * @throws InvalidFencedOperationException if they do not
 	 */
 	OperationSettings checked(String subject) {
-		check(subject, this.leaseTime.compareTo(SHORTEST_LEASE) >= 0, "a lease time of " + this.leaseTime.toMillis()
-				+ " ms leaves no room for three renewals; make it " + SHORTEST_LEASE.toMillis() + " ms or more");
-		check(subject, this.maxHold.compareTo(this.leaseTime) >= 0,
-				"'max-hold' (" + this.maxHold + ") is shorter than the lease time (" + this.leaseTime + "); raise it");
+		check(subject, this.leaseTime.compareTo(SHORTEST_LEASE) >= 0,
+				() -> "a lease time of " + this.leaseTime.toMillis() + " ms leaves no room for three renewals; make it "
+						+ SHORTEST_LEASE.toMillis() + " ms or more");
+		check(subject, this.maxHold.compareTo(this.leaseTime) >= 0, () -> "'max-hold' (" + this.maxHold
+				+ ") is shorter than the lease time (" + this.leaseTime + "); raise it");
 		check(subject, this.minHold.compareTo(this.maxHold) <= 0,
-				"'min-hold' (" + this.minHold + ") is longer than 'max-hold' (" + this.maxHold + "); lower it");
+				() -> "'min-hold' (" + this.minHold + ") is longer than 'max-hold' (" + this.maxHold + "); lower it");
 		check(subject, !this.waitTime.isNegative() && !this.minHold.isNegative(),
-				"a wait time or 'min-hold' is negative; use zero or more");
+				() -> "a wait time or 'min-hold' is negative; use zero or more");
 		check(subject,
-				Stream.of(this.leaseTime, this.waitTime, this.waitInTransaction, this.maxHold, this.minHold)
-					.allMatch((time) -> time.compareTo(LONGEST) <= 0),
-				"a time is longer than " + LONGEST.toDays() + " days; lower it");
+				isShortEnough(this.leaseTime) && isShortEnough(this.waitTime) && isShortEnough(this.waitInTransaction)
+						&& isShortEnough(this.maxHold) && isShortEnough(this.minHold),
+				() -> "a time is longer than " + LONGEST.toDays() + " days; lower it");
 		return this;
 	}
 
-	private static void check(String subject, boolean condition, String problem) {
+	private static boolean isShortEnough(Duration time) {
+		return time.compareTo(LONGEST) <= 0;
+	}
+
+	// at each call: text is made only where it is needed
+	private static void check(String subject, boolean condition, Supplier<String> problem) {
 		if (!condition) {
-			throw new InvalidFencedOperationException(subject + ": " + problem);
+			throw new InvalidFencedOperationException(subject + ": " + problem.get());
 		}
 	}
 

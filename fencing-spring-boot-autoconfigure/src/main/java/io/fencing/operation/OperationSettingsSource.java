@@ -28,12 +28,15 @@ public final class OperationSettingsSource {
 	 * @param overrides what application.yml says, by operation name
 	 * @param retention the shortest time that any token is remembered; no operation may
 	 * hold a lease for so long
+	 * @throws InvalidFencedOperationException if the defaults, or what application.yml
+	 * says about one operation, do not go together, whatever a request adds
 	 */
 	public OperationSettingsSource(OperationSettings defaults, Map<String, OperationOverrides> overrides,
 			Duration retention) {
 		this.retention = retention;
 		this.defaults = defaults.checked("The defaults 'fencing.lease.*'");
 		this.overrides = Map.copyOf(overrides);
+		this.overrides.forEach((name, yml) -> checked(yml.alone(), "'fencing.operations." + name + "'"));
 	}
 
 	/**
@@ -45,15 +48,17 @@ public final class OperationSettingsSource {
 	public OperationSettings resolve(FencedOperationRequest request) {
 		OperationOverrides yml = this.overrides.getOrDefault(request.name(), OperationOverrides.NONE);
 		OperationSettings other = this.defaults;
-		String subject = "Operation '" + request.name() + "'";
-		OperationSettings settings = new OperationSettings(first(yml.mode(), null, other.mode()),
+		return checked(new OperationSettings(first(yml.mode(), null, other.mode()),
 				first(yml.leaseTime(), request.leaseTime(), other.leaseTime()),
 				first(yml.waitTime(), request.waitTime(), other.waitTime()), other.waitInTransaction(),
 				first(yml.maxHold(), request.maxHold(), other.maxHold()),
 				first(yml.minHold(), request.minHold(), other.minHold()),
 				first(yml.renew(), request.renew(), other.renew()),
-				first(yml.onBusy(), request.onBusy(), other.onBusy()))
-			.checked(subject);
+				first(yml.onBusy(), request.onBusy(), other.onBusy())), "Operation '" + request.name() + "'");
+	}
+
+	private OperationSettings checked(OperationSettings settings, String subject) {
+		settings.checked(subject);
 		if (settings.maxHold().compareTo(this.retention) >= 0) {
 			throw new InvalidFencedOperationException(subject + ": 'max-hold' (" + settings.maxHold()
 					+ ") is not shorter than the time that tokens are remembered (" + this.retention
@@ -73,7 +78,8 @@ public final class OperationSettingsSource {
 			if (!yml.programmatic() && !annotated.contains(name)) {
 				throw new InvalidFencedOperationException("'fencing.operations." + name
 						+ "' names no annotated operation, these are known: " + new TreeSet<>(annotated)
-						+ "; correct the name, or set 'programmatic: true' if it is called by FencedOperations");
+						+ "; correct the name, write one with a dot in brackets ('fencing.operations[Type.method]'),"
+						+ " or set 'programmatic: true' if it is called by FencedOperations");
 			}
 		});
 	}

@@ -2,7 +2,6 @@ package io.fencing.operation;
 
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -25,19 +24,14 @@ final class RunningOperation {
 
 	private final Scope scope;
 
-	private final Supplier<@Nullable RuntimeException> release;
-
 	private final UnaryOperator<FencingException> examiner;
 
 	private final boolean joined;
 
-	private final AtomicInteger users = new AtomicInteger(1);
-
-	private RunningOperation(OperationContext context, Scope scope, Supplier<@Nullable RuntimeException> release,
-			UnaryOperator<FencingException> examiner, boolean joined) {
+	private RunningOperation(OperationContext context, Scope scope, UnaryOperator<FencingException> examiner,
+			boolean joined) {
 		this.context = context;
 		this.scope = scope;
-		this.release = release;
 		this.examiner = examiner;
 		this.joined = joined;
 	}
@@ -46,15 +40,12 @@ final class RunningOperation {
 	 * An operation that ends with its body.
 	 * @param context its context
 	 * @param scope the context on this thread
-	 * @param release gives back what it holds and answers with what went wrong; called
-	 * once
 	 * @param examiner looks closer at the refusal that it ends with, while it still holds
 	 * its leases
 	 * @return the operation
 	 */
-	static RunningOperation entered(OperationContext context, Scope scope, Supplier<@Nullable RuntimeException> release,
-			UnaryOperator<FencingException> examiner) {
-		return new RunningOperation(context, scope, release, examiner, false);
+	static RunningOperation entered(OperationContext context, Scope scope, UnaryOperator<FencingException> examiner) {
+		return new RunningOperation(context, scope, examiner, false);
 	}
 
 	/**
@@ -62,15 +53,12 @@ final class RunningOperation {
 	 * {@linkplain #leaveThread() left}.
 	 * @param context its context
 	 * @param scope the context on this thread
-	 * @param release gives back what it holds and answers with what went wrong; called
-	 * once
 	 * @param examiner looks closer at the refusal that it ends with, while it still holds
 	 * its leases
 	 * @return the operation
 	 */
-	static RunningOperation joined(OperationContext context, Scope scope, Supplier<@Nullable RuntimeException> release,
-			UnaryOperator<FencingException> examiner) {
-		return new RunningOperation(context, scope, release, examiner, true);
+	static RunningOperation joined(OperationContext context, Scope scope, UnaryOperator<FencingException> examiner) {
+		return new RunningOperation(context, scope, examiner, true);
 	}
 
 	/**
@@ -80,7 +68,7 @@ final class RunningOperation {
 	 */
 	static RunningOperation within(OperationContext context) {
 		return joined(context, () -> {
-		}, () -> null, UnaryOperator.identity());
+		}, UnaryOperator.identity());
 	}
 
 	/**
@@ -118,14 +106,25 @@ final class RunningOperation {
 		return result;
 	}
 
+	// the operations around this one last as well, since its work needs their leases
 	@SuppressWarnings("unchecked")
 	private <T> T follow(CompletionStage<?> stage, Consumer<@Nullable Throwable> finished, Executor completions) {
-		this.users.incrementAndGet();
-		FollowedStage<?> followed = FollowedStage.of(stage, (thrown) -> {
-			Throwable failure = end(thrown, this::leave);
-			finished.accept(failure);
-			return failure;
-		}, completions);
+		Supplier<@Nullable RuntimeException> leave = this.context.keep();
+		FollowedStage<?> followed;
+		try {
+			followed = FollowedStage.of(stage, (thrown) -> {
+				Throwable failure = end(thrown, leave);
+				finished.accept(failure);
+				return failure;
+			}, completions);
+		}
+		catch (Throwable ex) {
+			RuntimeException left = leave.get();
+			if (left != null) {
+				ex.addSuppressed(left);
+			}
+			throw ex;
+		}
 		leaveBody();
 		return (T) followed;
 	}
@@ -164,15 +163,7 @@ final class RunningOperation {
 	 */
 	@Nullable RuntimeException leaveThread() {
 		this.scope.close();
-		return leave();
-	}
-
-	private @Nullable RuntimeException leave() {
-		if (this.users.decrementAndGet() > 0) {
-			return null;
-		}
-		this.context.end();
-		return this.release.get();
+		return this.context.end();
 	}
 
 	private static boolean isCausedBy(Throwable thrown, @Nullable Throwable cause) {

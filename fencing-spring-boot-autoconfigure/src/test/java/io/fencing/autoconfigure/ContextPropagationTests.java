@@ -1,5 +1,6 @@
 package io.fencing.autoconfigure;
 
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
@@ -18,6 +19,9 @@ import io.micrometer.context.ContextRegistry;
 import io.micrometer.context.ContextSnapshot;
 import io.micrometer.context.ContextSnapshotFactory;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
@@ -73,14 +77,14 @@ class ContextPropagationTests {
 					try {
 						carried.run();
 					}
-					catch (IllegalStateException ex) {
+					catch (LeaseLostException ex) {
 						failure.complete(ex);
 					}
 				});
 				return null;
 			});
 			operationOver.complete(null);
-			assertThat(failure.get(10, TimeUnit.SECONDS)).hasMessageContaining("has ended");
+			assertThat(failure.get(10, TimeUnit.SECONDS)).hasMessageContaining("operation has ended");
 			assertThat(task).isNotDone();
 		});
 	}
@@ -105,6 +109,25 @@ class ContextPropagationTests {
 		});
 		assertThat(ContextRegistry.getInstance().getThreadLocalAccessors())
 			.noneMatch(FencingContextAccessor.class::isInstance);
+	}
+
+	@Test
+	void whenMicrometerIsAskedForThenReactorCarriesTheContextAndLeavesNothing() {
+		this.runner.withPropertyValues("fencing.context.propagation=micrometer").run((context) -> {
+			Scheduler scheduler = Schedulers.newSingle("reactor");
+			call(context, () -> {
+				assertThat(Mono.just("start")
+					.publishOn(scheduler)
+					.<FencingToken>handle((start, sink) -> sink.next(FencingContext.required().getToken()))
+					.contextCapture()
+					.block(Duration.ofSeconds(10))).isEqualTo(FencingContext.required().getToken());
+				assertThat(Mono.fromCallable(() -> FencingContext.current() == null)
+					.subscribeOn(scheduler)
+					.block(Duration.ofSeconds(10))).isTrue();
+				return null;
+			});
+			scheduler.dispose();
+		});
 	}
 
 	private static <T> T onOtherThread(Callable<T> task) throws Exception {

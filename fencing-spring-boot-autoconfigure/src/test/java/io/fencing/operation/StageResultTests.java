@@ -35,7 +35,6 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -145,8 +144,8 @@ class StageResultTests {
 		assertThatExceptionOfType(LeaseLostException.class).isThrownBy(this.context::checkHeld)
 			.satisfies((ex) -> assertThat(ex.getReason()).isEqualTo(LossReason.ENDED));
 		assertThat(this.context.isLost()).isTrue();
-		assertThatIllegalStateException().isThrownBy(this.context.wrap(() -> {
-		})::run);
+		assertThatExceptionOfType(LeaseLostException.class).isThrownBy(this.context.wrap(() -> {
+		})::run).satisfies((ex) -> assertThat(ex.getReason()).isEqualTo(LossReason.ENDED));
 	}
 
 	@Test
