@@ -22,8 +22,8 @@ public final class CoordinatorUnavailableException extends FencingException {
 	public CoordinatorUnavailableException(@Nullable String operation, @Nullable FencedResource resource,
 			String problem, @Nullable Throwable cause) {
 		super(describe(operation, resource) + "no lease, since " + problem
-				+ "; check that Redis is reachable at the configured address and call again", operation, resource,
-				cause);
+				+ "; check that Redis is reachable at the configured address with the configured credentials, and call again",
+				operation, resource, cause);
 	}
 
 	@Override

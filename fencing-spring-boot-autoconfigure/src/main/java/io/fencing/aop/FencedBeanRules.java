@@ -5,6 +5,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.fencing.InvalidFencedOperationException;
+import io.fencing.OnBusy;
+import io.fencing.operation.OperationSettings;
 import io.fencing.operation.OperationSettingsSource;
 import org.jspecify.annotations.Nullable;
 
@@ -130,12 +132,16 @@ final class FencedBeanRules {
 		if (metadata == null) {
 			return;
 		}
+		OperationSettings settings;
 		try {
-			this.settings.get().resolve(metadata.request().resource(metadata.name()).build());
+			settings = this.settings.get().resolve(metadata.request().resource(metadata.name()).build());
 		}
 		catch (InvalidFencedOperationException ex) {
 			throw new InvalidFencedOperationException("@FencedOperation method '" + method + "', " + ex.getMessage(),
 					ex);
+		}
+		if (settings.onBusy() == OnBusy.SKIP) {
+			metadata.skippedResult();
 		}
 	}
 

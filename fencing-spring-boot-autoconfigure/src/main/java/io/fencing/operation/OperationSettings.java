@@ -44,7 +44,8 @@ public record OperationSettings(FencingMode mode, Duration leaseTime, Duration w
 				+ ") is shorter than the lease time (" + this.leaseTime + "); raise it");
 		check(subject, this.minHold.compareTo(this.maxHold) <= 0,
 				() -> "'min-hold' (" + this.minHold + ") is longer than 'max-hold' (" + this.maxHold + "); lower it");
-		check(subject, !this.waitTime.isNegative() && !this.minHold.isNegative(),
+		check(subject,
+				!this.waitTime.isNegative() && !this.waitInTransaction.isNegative() && !this.minHold.isNegative(),
 				() -> "a wait time or 'min-hold' is negative; use zero or more");
 		check(subject,
 				isShortEnough(this.leaseTime) && isShortEnough(this.waitTime) && isShortEnough(this.waitInTransaction)

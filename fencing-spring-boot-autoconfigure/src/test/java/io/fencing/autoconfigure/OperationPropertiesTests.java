@@ -120,6 +120,12 @@ class OperationPropertiesTests {
 			.run((context) -> assertThat(message(context)).contains("withdraw", message));
 	}
 
+	@Test
+	void whenDefaultIsNegativeThenTheStartFails() {
+		this.runner.withPropertyValues("min=1s", "fencing.lease.wait-in-transaction=-1s")
+			.run((context) -> assertThat(message(context)).contains("'fencing.lease.*'", "is negative"));
+	}
+
 	// of a programmatic one only what no request can mend
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"',

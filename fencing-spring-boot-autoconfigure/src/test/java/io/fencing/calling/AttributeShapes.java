@@ -43,6 +43,10 @@ final class AttributeShapes {
 					.with("fencing.operations.short.lease-time=50ms"),
 				shape("`fencing.operations.*` names no operation", Short.class)
 					.with("fencing.operations.shorter.lease-time=20s"),
+				Shape
+					.of(SECTION, "`fencing.operations.*` makes a primitive result skip", Counting.class,
+							(bean) -> bean.withdraw("42"), Counting.class)
+					.with("fencing.operations.counting.on-busy=skip"),
 				shape("an identity, which needs a journal", Identity.class),
 				shape("`@Retryable`, the retries around the lease", Retried.class, Retries.class),
 				shape("`@Retryable`, the retries inside of the lease", Retried.class, RetriesInside.class),
@@ -148,6 +152,15 @@ final class AttributeShapes {
 
 		@FencedOperation(resource = "account:#{#id}", name = "short")
 		void withdraw(String id) {
+		}
+
+	}
+
+	static class Counting {
+
+		@FencedOperation(resource = "account:#{#id}", name = "counting")
+		int withdraw(String id) {
+			return 1;
 		}
 
 	}
