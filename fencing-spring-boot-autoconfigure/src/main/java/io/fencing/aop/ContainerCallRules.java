@@ -22,6 +22,10 @@ final class ContainerCallRules {
 	private static final List<String> ANNOTATIONS = List.of("jakarta.annotation.PostConstruct",
 			"jakarta.annotation.PreDestroy");
 
+	private static final List<String> INJECTION_ANNOTATIONS = List.of(
+			"org.springframework.beans.factory.annotation.Autowired", "jakarta.inject.Inject",
+			"jakarta.annotation.Resource");
+
 	private ContainerCallRules() {
 	}
 
@@ -32,7 +36,7 @@ final class ContainerCallRules {
 	 * @throws io.fencing.InvalidFencedOperationException if the container calls it
 	 */
 	static void verify(RootBeanDefinition definition, FencedMethod method) {
-		if (isCalled(definition, method.method(), method.targetClass())) {
+		if (isCalled(definition, method.method(), method.targetClass()) || isInjected(method)) {
 			throw method.invalid("the container calls it when it creates or destroys the bean, and by no proxy",
 					method.declaredOnType() ? "annotate the methods that are operations instead of the class"
 							: "let another bean call it, for example when the application is ready",
@@ -49,6 +53,12 @@ final class ContainerCallRules {
 				|| names(definition.getInitMethodNames()).contains(name)
 				|| (InitializingBean.class.isAssignableFrom(type) && name.equals("afterPropertiesSet"))
 				|| (!definition.isPrototype() && isDestroying(definition, name, type));
+	}
+
+	// with an annotated class nobody means its setters
+	private static boolean isInjected(FencedMethod method) {
+		return !method.declaredOnType()
+				&& INJECTION_ANNOTATIONS.stream().anyMatch(annotations(method.method())::isPresent);
 	}
 
 	// the container finds the annotation on a method that this one overrides

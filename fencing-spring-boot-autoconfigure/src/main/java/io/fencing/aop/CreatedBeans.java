@@ -12,7 +12,6 @@ import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.AutowireCapableBeanFactory;
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
@@ -45,7 +44,15 @@ final class CreatedBeans {
 	 * Look at beans before anything has wrapped them. Has to come first.
 	 */
 	void seeUnproxied() {
-		this.beanFactory.addBeanPostProcessor(new Unproxied());
+		Unproxied unproxied = new Unproxied();
+		this.beanFactory.addBeanPostProcessor(unproxied);
+		// what is there already was created too early for everything
+		for (String beanName : this.beanFactory.getSingletonNames()) {
+			Object singleton = this.beanFactory.getSingleton(beanName);
+			if (singleton != null && this.beanFactory.containsBeanDefinition(beanName)) {
+				unproxied.postProcessAfterInitialization(singleton, beanName);
+			}
+		}
 	}
 
 	/**
@@ -92,12 +99,14 @@ final class CreatedBeans {
 		}
 	}
 
-	private boolean isOurs(String beanName) {
-		return !beanName.endsWith(AutowireCapableBeanFactory.ORIGINAL_INSTANCE_SUFFIX)
-				&& !this.beanFactory.containsBeanDefinition(ScopedProxyUtils.getTargetBeanName(beanName))
-				&& !(this.beanFactory.containsBeanDefinition(beanName)
-						&& this.beanFactory.getMergedBeanDefinition(beanName)
-							.getRole() == BeanDefinition.ROLE_INFRASTRUCTURE);
+	private boolean isOurs(String beanName, Class<?> type) {
+		return !isSource(type) && !beanName.endsWith(AutowireCapableBeanFactory.ORIGINAL_INSTANCE_SUFFIX)
+				&& !this.beanFactory.containsBeanDefinition(ScopedProxyUtils.getTargetBeanName(beanName));
+	}
+
+	// it is asked about every other bean
+	private static boolean isSource(Class<?> type) {
+		return type == FencedOperationSource.class;
 	}
 
 	private boolean isVerifiedAtStart(String beanName) {
@@ -116,7 +125,7 @@ final class CreatedBeans {
 
 		@Override
 		public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String beanName) {
-			if (definition.getRole() != BeanDefinition.ROLE_INFRASTRUCTURE) {
+			if (!isSource(type)) {
 				verifyUnproxied(nameOf(type, beanName), type, definition);
 			}
 		}
@@ -124,9 +133,12 @@ final class CreatedBeans {
 		// what factories have made, and prototypes that are of another class than before
 		@Override
 		public Object postProcessAfterInitialization(Object bean, String beanName) {
-			if (isOurs(beanName)) {
+			if (isOurs(beanName, bean.getClass())) {
 				String name = nameOf(bean.getClass(), beanName);
-				verifyUnproxied(name, AopProxyUtils.ultimateTargetClass(bean), null);
+				// a factory of proxies tells the class of what it makes
+				Class<?> type = (bean instanceof FactoryBean) ? bean.getClass()
+						: AopProxyUtils.ultimateTargetClass(bean);
+				verifyUnproxied(name, type, null);
 				if (bean instanceof Advised && typeOf(name) != null) {
 					CreatedBeans.this.madeOfProxies.add(name);
 				}

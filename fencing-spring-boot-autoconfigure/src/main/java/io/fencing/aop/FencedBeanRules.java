@@ -11,6 +11,7 @@ import io.fencing.operation.OperationSettingsSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
@@ -111,11 +112,15 @@ final class FencedBeanRules {
 	 * @param bean the object
 	 */
 	void verifyRegistered(String beanName, Object bean) {
-		verify(beanName, bean.getClass(), (method) -> {
-			if (!(bean instanceof Advised) && !Weaving.isWoven(method.method())) {
+		verify(beanName, AopProxyUtils.ultimateTargetClass(bean), (method) -> {
+			if (Weaving.isWoven(method.method())) {
+				return;
+			}
+			if (!(bean instanceof Advised)) {
 				throw method.invalid("its object was registered as it is, so that no proxy is made for it",
 						"register a bean definition", null);
 			}
+			this.advice.verifyBean(beanName, bean, method);
 		});
 	}
 

@@ -99,7 +99,7 @@ public final class FencedOperationSource {
 	}
 
 	private static @Nullable FencedMethod find(Method method, Class<?> targetClass) {
-		if (ReflectionUtils.isObjectMethod(method) || method.getDeclaringClass() == Object.class) {
+		if (method.getDeclaringClass() == Object.class) {
 			return null;
 		}
 		Class<?> userClass = ClassUtils.getUserClass(targetClass);
@@ -131,7 +131,7 @@ public final class FencedOperationSource {
 			return new FencedMethod(specific, type, onMethod, false);
 		}
 		if (!Modifier.isPublic(specific.getModifiers()) || Modifier.isStatic(specific.getModifiers())
-				|| !ClassUtils.isUserLevelMethod(annotated)) {
+				|| ReflectionUtils.isObjectMethod(specific) || !ClassUtils.isUserLevelMethod(annotated)) {
 			return null;
 		}
 		FencedOperation onType = merged(declaringType);

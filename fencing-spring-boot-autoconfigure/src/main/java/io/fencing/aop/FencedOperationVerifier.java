@@ -17,10 +17,12 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryInitializer;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.core.PriorityOrdered;
 
 /**
  * Refuses to start an application that has a fenced operation which would not be fenced.
@@ -29,9 +31,9 @@ import org.springframework.context.event.ContextRefreshedEvent;
  * first, without creating them, and once more when they are created: only then is the
  * class known of what a factory or a prototype makes.
  */
-public final class FencedOperationVerifier
-		implements BeanFactoryPostProcessor, BeanFactoryInitializer<ConfigurableListableBeanFactory>,
-		SmartInitializingSingleton, ApplicationListener<ContextRefreshedEvent> {
+public final class FencedOperationVerifier implements BeanDefinitionRegistryPostProcessor, PriorityOrdered,
+		BeanFactoryInitializer<ConfigurableListableBeanFactory>, SmartInitializingSingleton,
+		ApplicationListener<ContextRefreshedEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(FencedOperationVerifier.class);
 
@@ -65,11 +67,17 @@ public final class FencedOperationVerifier
 
 	/**
 	 * Looks at every bean from here on, also at those that are created too early to be
-	 * proxied. A post-processor that is a bean would come too late for these.
+	 * proxied. A post-processor of beans that is a bean would come too late for these,
+	 * and one of the factory too late for what others of its kind need.
 	 */
 	@Override
-	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
+	public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
 		this.created.seeUnproxied();
+	}
+
+	@Override
+	public int getOrder() {
+		return HIGHEST_PRECEDENCE;
 	}
 
 	/**
@@ -109,7 +117,19 @@ public final class FencedOperationVerifier
 
 	private Set<String> verifyOther(ConfigurableListableBeanFactory other) {
 		boolean verified = other.getBeanNamesForType(FencedOperationVerifier.class, false, false).length > 0;
-		return verified ? Set.of() : this.others.apply(other).verifyAll(false);
+		FencedOperationVerifier verifier = this.others.apply(other);
+		return verified ? verifier.names() : verifier.verifyAll(false);
+	}
+
+	private Set<String> names() {
+		Set<String> names = new HashSet<>();
+		for (String beanName : this.beanFactory.getBeanDefinitionNames()) {
+			Class<?> type = isScopedProxy(beanName) ? null : typeOf(beanName, false);
+			if (type != null) {
+				this.rules.operations(type).forEach((method) -> names.add(method.operationName()));
+			}
+		}
+		return names;
 	}
 
 	private Set<String> verifyAll(boolean seenCreated) {

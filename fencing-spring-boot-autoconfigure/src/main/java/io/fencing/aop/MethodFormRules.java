@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Whether a proxy can get hold of a method at all. On a final method a class proxy runs
@@ -63,8 +64,11 @@ final class MethodFormRules {
 		if (Modifier.isStatic(method.getModifiers())) {
 			return new Problem("it is static", "make it a method of the bean");
 		}
-		return Modifier.isPrivate(method.getModifiers())
-				? new Problem("it is private", "make it public, and call it from another bean") : null;
+		if (Modifier.isPrivate(method.getModifiers())) {
+			return new Problem("it is private", "make it public, and call it from another bean");
+		}
+		return ReflectionUtils.isObjectMethod(method)
+				? new Problem("it is a method that every object has", "let the operation be another method") : null;
 	}
 
 	private static @Nullable Problem subclassProblem(Class<?> beanType, Method method) {

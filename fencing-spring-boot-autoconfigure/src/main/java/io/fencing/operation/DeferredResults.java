@@ -2,6 +2,7 @@ package io.fencing.operation;
 
 import java.util.Arrays;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -22,7 +23,9 @@ public final class DeferredResults {
 	// told by their names, since none of them has to be there
 	private static final Set<String> DEFERRED_TYPES = Set.of("org.reactivestreams.Publisher", "kotlinx.coroutines.Job",
 			"kotlinx.coroutines.flow.Flow", "org.springframework.web.context.request.async.DeferredResult",
-			"org.springframework.web.context.request.async.WebAsyncTask");
+			"org.springframework.web.context.request.async.WebAsyncTask",
+			"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+			"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
 	private static final ClassValue<Boolean> DEFERRED = new ClassValue<>() {
 
@@ -44,7 +47,7 @@ public final class DeferredResults {
 	 */
 	public static boolean isSupported(Class<?> type) {
 		return CompletionStage.class.isAssignableFrom(type) ? type.isAssignableFrom(CompletableFuture.class)
-				: !isDeferred(type);
+				: type != Callable.class && !isDeferred(type);
 	}
 
 	/**

@@ -35,7 +35,6 @@ final class FollowedStage<T> extends CompletableFuture<T> {
 	static <T> FollowedStage<T> of(CompletionStage<T> stage, UnaryOperator<@Nullable Throwable> end,
 			Executor completions) {
 		FollowedStage<T> followed = new FollowedStage<>(stage);
-		boolean done = stage instanceof CompletableFuture<?> future && future.isDone();
 		stage.whenCompleteAsync((result, thrown) -> {
 			Throwable failure = end.apply(unwrap(thrown));
 			if (failure != null) {
@@ -44,8 +43,18 @@ final class FollowedStage<T> extends CompletableFuture<T> {
 			else {
 				followed.complete(result);
 			}
-		}, done ? Runnable::run : completions);
+		}, isDone(stage) ? Runnable::run : completions);
 		return followed;
+	}
+
+	// a minimal stage is a future that cannot be asked itself
+	private static boolean isDone(CompletionStage<?> stage) {
+		try {
+			return stage.toCompletableFuture().isDone();
+		}
+		catch (UnsupportedOperationException ex) {
+			return false;
+		}
 	}
 
 	private static @Nullable Throwable unwrap(@Nullable Throwable thrown) {
@@ -54,7 +63,12 @@ final class FollowedStage<T> extends CompletableFuture<T> {
 
 	@Override
 	public boolean cancel(boolean mayInterruptIfRunning) {
-		this.stage.toCompletableFuture().cancel(mayInterruptIfRunning);
+		try {
+			this.stage.toCompletableFuture().cancel(mayInterruptIfRunning);
+		}
+		catch (UnsupportedOperationException ex) {
+			// it goes on, and the leases are kept until it ends
+		}
 		return super.cancel(mayInterruptIfRunning);
 	}
 

@@ -69,6 +69,18 @@ class OperationPropertiesTests {
 			.run((context) -> assertThat(message(context)).contains(KNOWN, "brackets"));
 	}
 
+	@Test
+	void whenOperationIsInAParentContextThenItsNameIsKnownInTheChild() {
+		String property = "fencing.operations.withdraw-all.wait-time=7s";
+		this.runner.withPropertyValues(property)
+			.run((parent) -> new ApplicationContextRunner()
+				.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, FencingAutoConfiguration.class,
+						FencingAopAutoConfiguration.class))
+				.withPropertyValues(property)
+				.withParent(parent)
+				.run((context) -> assertThat(context).hasNotFailed()));
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "Accounts.close.wait-time=7s", "Accounts.close.mode=off", "refund.wait-tme=7s",
 			"refund.lease.time=7s", "nobody.knows.this=7" })

@@ -21,16 +21,21 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.CustomScopeConfigurer;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
+import org.springframework.context.annotation.Role;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.context.support.GenericApplicationContext;
@@ -130,6 +135,19 @@ final class BeanShapes {
 						HiddenClass.class),
 				shape("a hidden class, JDK proxies", Annotated.class, (bean) -> bean.withdraw("42"), HiddenClass.class)
 					.with("spring.aop.proxy-target-class=false"),
+				shape("created early by a BeanDefinitionRegistryPostProcessor", Plain.class,
+						(bean) -> bean.withdraw("42"), Plain.class, EarlyForRegistry.class),
+				shape("created early by a BeanFactoryPostProcessor", Plain.class, (bean) -> bean.withdraw("42"),
+						Plain.class, EarlyForFactory.class),
+				shape("a @Configuration class with a BeanFactoryPostProcessor in a method that is not static",
+						EarlyConfiguration.class, (bean) -> bean.withdraw("42"), EarlyConfiguration.class),
+				shape("with the role of infrastructure", Plain.class, (bean) -> bean.withdraw("42"),
+						InfrastructureBean.class),
+				shape("with the role of infrastructure, the method final", CodeShapes.FinalMethod.class,
+						(bean) -> bean.withdraw("42"), FinalInfrastructureBean.class),
+				shape("a Spring proxy registered as an object", Plain.class, (bean) -> bean.withdraw("42"),
+						RegisteredProxy.class),
+				shape("an @Autowired method", Injected.class, (bean) -> null, Injected.class),
 				shape("registered as an object", Plain.class, (bean) -> bean.withdraw("42"), Registered.class),
 				shape("replaced by a mock, as @MockitoBean does", Plain.class, BeanShapes::mocked, Plain.class,
 						Mocked.class)
@@ -599,6 +617,91 @@ final class BeanShapes {
 				.lookupClass()
 				.getDeclaredConstructor()
 				.newInstance();
+		}
+
+	}
+
+	static class EarlyForRegistry implements BeanDefinitionRegistryPostProcessor {
+
+		@Override
+		public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+			((ConfigurableListableBeanFactory) registry).getBean(Plain.class);
+		}
+
+	}
+
+	static class EarlyForFactory implements BeanFactoryPostProcessor, PriorityOrdered {
+
+		@Override
+		public int getOrder() {
+			return Ordered.HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public void postProcessBeanFactory(ConfigurableListableBeanFactory factory) {
+			factory.getBean(Plain.class);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class EarlyConfiguration {
+
+		@Bean
+		BeanFactoryPostProcessor early() {
+			return (factory) -> {
+			};
+		}
+
+		@FencedOperation("account:#{#id}")
+		String withdraw(String id) {
+			return Seen.record();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InfrastructureBean {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		Plain plain() {
+			return new Plain();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class FinalInfrastructureBean {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		CodeShapes.FinalMethod plain() {
+			return new CodeShapes.FinalMethod();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class RegisteredProxy {
+
+		@Bean
+		static BeanFactoryPostProcessor registering() {
+			return (factory) -> {
+				ProxyFactory proxies = new ProxyFactory(new Plain());
+				proxies.setProxyTargetClass(true);
+				factory.registerSingleton("registered", proxies.getProxy());
+			};
+		}
+
+	}
+
+	static class Injected {
+
+		@Autowired
+		@FencedOperation("account:42")
+		void setContext(ApplicationContext context) {
+			Seen.record();
 		}
 
 	}

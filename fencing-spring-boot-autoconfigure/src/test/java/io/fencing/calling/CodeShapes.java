@@ -3,6 +3,7 @@ package io.fencing.calling;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.function.Function;
@@ -38,6 +39,8 @@ final class CodeShapes {
 				shape("a private method", PrivateMethod.class, PrivateMethod::call, PrivateMethod.class),
 				shape("a final method", FinalMethod.class, (bean) -> bean.withdraw("42"), FinalMethod.class),
 				shape("a static method", StaticMethod.class, (bean) -> StaticMethod.withdraw("42"), StaticMethod.class),
+				shape("equals()", Equal.class, (bean) -> null, Equal.class),
+				shape("toString()", Text.class, (bean) -> null, Text.class),
 				shape("a final class", FinalClass.class, (bean) -> bean.withdraw("42"), FinalClass.class),
 				shape("a final class with an interface, class proxies", Accounts.class, (bean) -> bean.withdraw("42"),
 						FinalImplementing.class),
@@ -118,6 +121,7 @@ final class CodeShapes {
 				shape("an unknown bean in an expression", ByBean.class, (bean) -> bean.withdraw("42"), ByBean.class),
 				shape("a stage that completes later", Parameters.class, (bean) -> bean.later("42").join(),
 						Parameters.class),
+				shape("a Callable", CallableResult.class, (bean) -> bean.withdraw("42"), CallableResult.class),
 				shape("a Future", FutureResult.class, (bean) -> bean.withdraw("42"), FutureResult.class),
 				shape("a primitive result with SKIP", SkippingInt.class, (bean) -> bean.withdraw("42"),
 						SkippingInt.class),
@@ -225,6 +229,31 @@ final class CodeShapes {
 
 		@FencedOperation("account:#{#id}")
 		public final String withdraw(String id) {
+			return Seen.record();
+		}
+
+	}
+
+	public static class Equal {
+
+		@Override
+		@FencedOperation("account:42")
+		public boolean equals(Object other) {
+			return other instanceof Equal;
+		}
+
+		@Override
+		public int hashCode() {
+			return 42;
+		}
+
+	}
+
+	public static class Text {
+
+		@Override
+		@FencedOperation("account:42")
+		public String toString() {
 			return Seen.record();
 		}
 
@@ -625,6 +654,15 @@ final class CodeShapes {
 		@FencedOperation("#{@'codeShapes.Naming'.of(#id)}")
 		public String withdraw(String id) {
 			return Seen.record();
+		}
+
+	}
+
+	public static class CallableResult {
+
+		@FencedOperation("account:#{#id}")
+		public Callable<String> withdraw(String id) {
+			return Seen::record;
 		}
 
 	}

@@ -7,6 +7,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +29,7 @@ import io.fencing.lease.DefaultLeaseManager;
 import io.fencing.lease.MonotonicClock;
 import io.fencing.testing.InMemoryFence;
 import io.fencing.testing.InMemoryLeaseCoordinator;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -196,6 +198,44 @@ class StageResultTests {
 				this.resources, new OperationEntry(this.leases, () -> List.of(fence), this.listeners),
 				new OperationObserver(this.leases, () -> List.of(fence), this.listeners, MonotonicClock.SYSTEM),
 				this.listeners, MonotonicClock.SYSTEM, new SimpleAsyncTaskExecutor("completion-"));
+	}
+
+	// a minimal stage is a CompletableFuture that refuses to be asked
+	@Test
+	void whenStageIsMinimalThenOperationLastsUntilItCompletes() throws Exception {
+		try (InMemoryOperations own = new InMemoryOperations()) {
+			CompletionStage<String> done = own.executor.call(FencedOperationRequest.of("op", "minimal"),
+					() -> CompletableFuture.completedStage("done"));
+			assertThat(done.toCompletableFuture()).isCompletedWithValue("done");
+			assertThat(own.isTaken("minimal")).isFalse();
+			CompletableFuture<String> work = new CompletableFuture<>();
+			CompletionStage<String> followed = own.executor.call(FencedOperationRequest.of("op", "minimal"),
+					work::minimalCompletionStage);
+			assertThat(own.isTaken("minimal")).isTrue();
+			work.complete("later");
+			assertThat(followed.toCompletableFuture().get(20, TimeUnit.SECONDS)).isEqualTo("later");
+			assertThat(own.isTaken("minimal")).isFalse();
+		}
+	}
+
+	@Test
+	void whenStageIsNoFutureThenCallerMayCancelAndLeasesAreKept() {
+		try (InMemoryOperations own = new InMemoryOperations()) {
+			CompletableFuture<String> work = new CompletableFuture<>() {
+
+				@Override
+				public CompletableFuture<String> toCompletableFuture() {
+					throw new UnsupportedOperationException();
+				}
+
+			};
+			CompletionStage<String> followed = own.executor.call(FencedOperationRequest.of("op", "odd"),
+					() -> (CompletionStage<String>) work);
+			assertThat(followed.toCompletableFuture().cancel(true)).isTrue();
+			assertThat(own.isTaken("odd")).isTrue();
+			work.complete("done");
+			Awaitility.await().until(() -> !own.isTaken("odd"));
+		}
 	}
 
 }
