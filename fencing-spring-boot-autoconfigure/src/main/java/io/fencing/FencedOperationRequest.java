@@ -3,6 +3,7 @@ package io.fencing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -23,10 +24,12 @@ import org.springframework.util.StringUtils;
  * @param onBusy what to do when it is not to be had, {@code null} to fail
  * @param ownTransaction whether the body runs outside a transaction that is active at the
  * call ({@code REQUIRES_NEW}, {@code NOT_SUPPORTED})
+ * @param transactionManager bean name of the transaction manager whose transactions the
+ * body then runs outside of, {@code null} for every one
  */
 public record FencedOperationRequest(String name, List<String> resources, @Nullable Duration leaseTime,
 		@Nullable Duration waitTime, @Nullable Duration maxHold, @Nullable Duration minHold, @Nullable Boolean renew,
-		@Nullable OnBusy onBusy, boolean ownTransaction) {
+		@Nullable OnBusy onBusy, boolean ownTransaction, @Nullable String transactionManager) {
 
 	/**
 	 * Create a request.
@@ -46,6 +49,16 @@ public record FencedOperationRequest(String name, List<String> resources, @Nulla
 			}
 		}
 		resources = List.copyOf(resources);
+	}
+
+	/**
+	 * Whether the body runs outside the transactions of a storage.
+	 * @param managedBy tells whether a transaction manager, by its bean name, is the one
+	 * that all transactions on the storage belong to
+	 * @return whether it does
+	 */
+	public boolean runsOutside(Predicate<String> managedBy) {
+		return this.ownTransaction && (this.transactionManager == null || managedBy.test(this.transactionManager));
 	}
 
 	/**
@@ -89,6 +102,8 @@ public record FencedOperationRequest(String name, List<String> resources, @Nulla
 		private @Nullable OnBusy onBusy;
 
 		private boolean ownTransaction;
+
+		private @Nullable String transactionManager;
 
 		Builder(String name) {
 			this.name = name;
@@ -181,6 +196,19 @@ public record FencedOperationRequest(String name, List<String> resources, @Nulla
 		 */
 		public Builder ownTransaction(boolean ownTransaction) {
 			this.ownTransaction = ownTransaction;
+			this.transactionManager = null;
+			return this;
+		}
+
+		/**
+		 * Say that the body runs outside the transactions of one transaction manager,
+		 * while those of others stay active.
+		 * @param transactionManager its bean name, {@code null} if the body leaves none
+		 * @return this builder
+		 */
+		public Builder ownTransaction(@Nullable String transactionManager) {
+			this.ownTransaction = transactionManager != null;
+			this.transactionManager = transactionManager;
 			return this;
 		}
 
@@ -192,7 +220,7 @@ public record FencedOperationRequest(String name, List<String> resources, @Nulla
 		 */
 		public FencedOperationRequest build() {
 			return new FencedOperationRequest(this.name, this.resources, this.leaseTime, this.waitTime, this.maxHold,
-					this.minHold, this.renew, this.onBusy, this.ownTransaction);
+					this.minHold, this.renew, this.onBusy, this.ownTransaction, this.transactionManager);
 		}
 
 	}

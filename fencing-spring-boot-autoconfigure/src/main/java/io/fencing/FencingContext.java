@@ -111,15 +111,38 @@ public abstract class FencingContext {
 	 * @throws IllegalStateException if it is not held
 	 */
 	public FencingToken getToken(String resource) {
+		return getHeld(resource).getToken();
+	}
+
+	/**
+	 * What this operation, or one around it, holds.
+	 * @param resource the raw name of the resource
+	 * @return what is held
+	 * @throws IllegalStateException if it is not held
+	 */
+	protected final HeldResource getHeld(String resource) {
 		for (FencingContext context = this; context != null; context = context.getParent()) {
 			for (HeldResource held : context.getHeld()) {
 				if (held.getResource().getName().equals(resource)) {
-					return held.getToken();
+					return held;
 				}
 			}
 		}
 		throw new IllegalStateException("Operation '" + getOperation() + "' does not hold the named resource");
 	}
+
+	/**
+	 * Record that a storage which the application itself has asked, such as a remote
+	 * service that compares tokens, has refused the token of a resource. The operation
+	 * ends with this, whatever its body returns or throws.
+	 * @param storage a low-cardinality name of the storage
+	 * @param resource the raw name of the resource
+	 * @param acceptedToken the token that the storage has accepted, {@code null} if it
+	 * does not tell
+	 * @return the exception, to be thrown
+	 * @throws IllegalStateException if the resource is not held
+	 */
+	public abstract StaleTokenException refusedBy(String storage, String resource, @Nullable Long acceptedToken);
 
 	/**
 	 * Whether a lease of this operation, or of one around it, is known to be lost. One

@@ -41,7 +41,7 @@ class FencedOperationRequestTests {
 		assertThat(builder.remove("ownTransaction")).isTrue();
 		assertThat(builder).isEqualTo(annotation);
 		Set<String> request = components(FencedOperationRequest.class);
-		request.remove("ownTransaction");
+		assertThat(request.removeAll(Set.of("ownTransaction", "transactionManager"))).isTrue();
 		assertThat(request.remove("resources")).isTrue();
 		request.add("resource");
 		assertThat(request).isEqualTo(annotation);

@@ -1,16 +1,9 @@
 package io.fencing.benchmarks;
 
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.stream.IntStream;
 
-import org.openjdk.jmh.results.BenchmarkResult;
-import org.openjdk.jmh.results.RunResult;
-import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.Options;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
@@ -48,7 +41,7 @@ public final class RedisReport {
 		server.start();
 		try {
 			RedisReport report = new RedisReport("redis://127.0.0.1:" + port);
-			printLoad("start");
+			Rounds.printLoad("start");
 			System.out
 				.println("| benchmark | threads | plain/s | fenced/s | ratio | its quartiles | ratio of medians |");
 			System.out.println("| --- | --- | --- | --- | --- | --- | --- |");
@@ -56,18 +49,11 @@ public final class RedisReport {
 				report.run(benchmark, 1);
 				report.run(benchmark, 8);
 			}
-			printLoad("end");
+			Rounds.printLoad("end");
 		}
 		finally {
 			server.stop();
 		}
-	}
-
-	// what else runs on the machine is part of the result
-	private static void printLoad(String when) {
-		System.out.printf("%nJava %s, %d processors, load average at the %s %.1f%n%n", Runtime.version(),
-				Runtime.getRuntime().availableProcessors(), when,
-				ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
 	}
 
 	private static int freePort() throws IOException {
@@ -85,24 +71,10 @@ public final class RedisReport {
 			.verbosity(VerboseMode.SILENT)
 			.shouldFailOnError(true)
 			.build();
-		List<Double> plain = new ArrayList<>();
-		List<Double> fenced = new ArrayList<>();
-		for (RunResult result : new Runner(options).run()) {
-			for (BenchmarkResult fork : result.getBenchmarkResults()) {
-				fork.getIterationResults()
-					.forEach((iteration) -> ((plain.size() == fenced.size()) ? plain : fenced)
-						.add(iteration.getPrimaryResult().getScore()));
-			}
-		}
-		List<Double> ratios = IntStream.range(0, fenced.size()).mapToObj((i) -> fenced.get(i) / plain.get(i)).toList();
+		Rounds rounds = Rounds.run(options, RedisBenchmark.SIDES);
 		System.out.printf("| %s | %d | %.0f | %.0f | **%.2f** | %.2f to %.2f | %.2f |%n", benchmark, threads,
-				quantile(plain, 0.5), quantile(fenced, 0.5), quantile(ratios, 0.5), quantile(ratios, 0.25),
-				quantile(ratios, 0.75), quantile(fenced, 0.5) / quantile(plain, 0.5));
-	}
-
-	private static double quantile(List<Double> values, double part) {
-		List<Double> sorted = values.stream().sorted().toList();
-		return sorted.get((int) Math.round(part * (sorted.size() - 1)));
+				rounds.median(0), rounds.median(1), rounds.ratio(1, 0, 0.5), rounds.ratio(1, 0, 0.25),
+				rounds.ratio(1, 0, 0.75), rounds.median(1) / rounds.median(0));
 	}
 
 }

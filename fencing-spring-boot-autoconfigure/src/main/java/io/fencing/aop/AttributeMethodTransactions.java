@@ -2,15 +2,15 @@ package io.fencing.aop;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import org.aopalliance.aop.Advice;
+import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.BeanFactoryUtils;
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
@@ -24,29 +24,34 @@ public final class AttributeMethodTransactions implements MethodTransactions {
 
 	private final Supplier<List<TransactionAttributeSource>> sources;
 
-	// with several, a transaction of another manager than the method's stays active
-	private final Supplier<Boolean> singleManager;
+	private final TransactionManagerNames managers;
 
 	/**
 	 * Create an instance.
 	 * @param sources the sources; asked for at the first call
-	 * @param beanFactory where transaction managers are counted, at the first call
+	 * @param beanFactory where transaction managers are found, at the first call
 	 */
 	public AttributeMethodTransactions(ObjectProvider<TransactionAttributeSource> sources,
-			ListableBeanFactory beanFactory) {
+			ConfigurableListableBeanFactory beanFactory) {
 		this.sources = SingletonSupplier.of(() -> sources.orderedStream().toList());
-		this.singleManager = SingletonSupplier.of(() -> BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory,
-				TransactionManager.class, true, false).length == 1);
+		this.managers = new TransactionManagerNames(beanFactory);
 	}
 
 	@Override
-	public boolean leavesCallers(Method method, Class<?> targetClass) {
-		return this.singleManager.get() && this.sources.get().stream().anyMatch((source) -> {
-			TransactionAttribute attribute = source.getTransactionAttribute(method, targetClass);
-			return attribute != null
-					&& (attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRES_NEW
-							|| attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_NOT_SUPPORTED);
-		});
+	public @Nullable String findLeftManager(Method method, Class<?> targetClass) {
+		return this.sources.get()
+			.stream()
+			.map((source) -> source.getTransactionAttribute(method, targetClass))
+			.filter((attribute) -> attribute != null && leavesCallers(attribute))
+			.map((attribute) -> this.managers.find(attribute.getQualifier(), targetClass))
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse(null);
+	}
+
+	private static boolean leavesCallers(TransactionAttribute attribute) {
+		return attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_REQUIRES_NEW
+				|| attribute.getPropagationBehavior() == TransactionDefinition.PROPAGATION_NOT_SUPPORTED;
 	}
 
 	@Override

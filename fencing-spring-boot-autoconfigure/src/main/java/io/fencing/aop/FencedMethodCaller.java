@@ -62,7 +62,8 @@ public final class FencedMethodCaller {
 		Body body = new Body(continuation);
 		FencedOperationRequest request;
 		try {
-			request = metadata.toRequest(target, arguments, this.transactions.get().leavesCallers(method, targetClass));
+			request = metadata.toRequest(target, arguments,
+					this.transactions.get().findLeftManager(method, targetClass));
 		}
 		catch (InvalidFencedOperationException ex) {
 			if (this.enforced.test(metadata.name())) {

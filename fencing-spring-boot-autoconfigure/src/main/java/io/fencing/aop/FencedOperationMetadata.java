@@ -42,15 +42,16 @@ record FencedOperationMetadata(FencedMethod method, String name, List<ResourceTe
 	 * Make the request of one call.
 	 * @param target the object that is called, if there is one
 	 * @param arguments the arguments
-	 * @param ownTransaction whether the body runs outside a transaction that is active at
-	 * the call
+	 * @param leftManager bean name of the transaction manager whose active transaction
+	 * the body runs outside of, {@code null} if there is none
 	 * @return the request
 	 * @throws io.fencing.InvalidFencedOperationException if the arguments name no
 	 * resource
 	 */
-	FencedOperationRequest toRequest(@Nullable Object target, @Nullable Object[] arguments, boolean ownTransaction) {
+	FencedOperationRequest toRequest(@Nullable Object target, @Nullable Object[] arguments,
+			@Nullable String leftManager) {
 		EvaluationContext context = context(target, arguments);
-		FencedOperationRequest.Builder request = request().ownTransaction(ownTransaction);
+		FencedOperationRequest.Builder request = request().ownTransaction(leftManager);
 		this.resources.forEach((resource) -> resource.resolve(context, request::resource));
 		return request.build();
 	}

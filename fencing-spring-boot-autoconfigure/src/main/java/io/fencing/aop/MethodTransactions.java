@@ -3,6 +3,7 @@ package io.fencing.aop;
 import java.lang.reflect.Method;
 
 import org.aopalliance.aop.Advice;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a method says about transactions; without spring-tx it says nothing. Thread-safe.
@@ -15,8 +16,8 @@ public interface MethodTransactions {
 	MethodTransactions NONE = new MethodTransactions() {
 
 		@Override
-		public boolean leavesCallers(Method method, Class<?> targetClass) {
-			return false;
+		public @Nullable String findLeftManager(Method method, Class<?> targetClass) {
+			return null;
 		}
 
 		@Override
@@ -27,15 +28,15 @@ public interface MethodTransactions {
 	};
 
 	/**
-	 * Whether a method runs outside a transaction that is active when it is called:
-	 * {@code REQUIRES_NEW} and {@code NOT_SUPPORTED}. Where there are several transaction
-	 * managers no method is taken to do so, since only its own manager's transaction is
-	 * suspended.
+	 * The transaction manager whose transaction, if one is active when the method is
+	 * called, the method runs outside of: {@code REQUIRES_NEW} and {@code NOT_SUPPORTED}.
+	 * Transactions of other managers stay active.
 	 * @param method the method
 	 * @param targetClass the class that it is called on
-	 * @return whether it does
+	 * @return the bean name of the manager, {@code null} if the method leaves no
+	 * transaction or its manager cannot be told
 	 */
-	boolean leavesCallers(Method method, Class<?> targetClass);
+	@Nullable String findLeftManager(Method method, Class<?> targetClass);
 
 	/**
 	 * Whether an advice opens transactions.

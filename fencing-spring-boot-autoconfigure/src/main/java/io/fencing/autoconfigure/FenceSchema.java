@@ -35,10 +35,12 @@ final class FenceSchema implements SmartInitializingSingleton {
 	public void afterSingletonsInstantiated() {
 		for (JdbcFence fence : this.fences.get()) {
 			try {
-				connect(fence.getDataSource());
-				new PropertiesBasedDataSourceScriptDatabaseInitializer<>(fence.getDataSource(), this.properties)
-					.initializeDatabase();
-				fence.verify();
+				for (DataSource target : fence.getTargets()) {
+					connect(target);
+					new PropertiesBasedDataSourceScriptDatabaseInitializer<>(target, this.properties)
+						.initializeDatabase();
+					fence.verify(target);
+				}
 				logger.info("Fence of storage '{}' is ready", fence.getStorage());
 			}
 			catch (DataAccessException ex) {

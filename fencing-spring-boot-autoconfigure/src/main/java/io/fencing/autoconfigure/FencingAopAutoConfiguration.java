@@ -10,7 +10,6 @@ import io.fencing.aop.MethodTransactions;
 import io.fencing.operation.OperationSettingsSource;
 
 import org.springframework.aop.framework.autoproxy.AbstractAdvisorAutoProxyCreator;
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -73,7 +72,7 @@ public final class FencingAopAutoConfiguration {
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 		static AttributeMethodTransactions fencedMethodTransactions(ObjectProvider<TransactionAttributeSource> sources,
-				ListableBeanFactory beanFactory) {
+				ConfigurableListableBeanFactory beanFactory) {
 			return new AttributeMethodTransactions(sources, beanFactory);
 		}
 

@@ -28,6 +28,7 @@ import io.fencing.operation.OperationSettings;
 import io.fencing.operation.OperationSettingsSource;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -35,6 +36,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.util.function.SingletonSupplier;
@@ -61,6 +63,13 @@ public final class FencingAutoConfiguration {
 		}
 		String key = properties.logging().fingerprintKey();
 		return (key != null) ? key : properties.namespace();
+	}
+
+	@Bean
+	@Lazy(false)
+	UnsupportedStorages fencingUnsupportedStorages(ListableBeanFactory beanFactory, Environment environment,
+			FencingProperties properties) {
+		return new UnsupportedStorages(beanFactory, environment, properties.mode());
 	}
 
 	@Bean

@@ -1,13 +1,17 @@
 package io.fencing.autoconfigure;
 
+import java.util.Collection;
 import java.util.List;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import io.fencing.FencingListeners;
 import io.fencing.fence.FencingMode;
+import io.fencing.fence.jdbc.FencedDataSourcePostProcessor;
 import io.fencing.fence.jdbc.FencedTemplatePostProcessor;
 import io.fencing.fence.jdbc.HoldingTransactionPostProcessor;
+import io.fencing.fence.jdbc.JdbcFence;
 import io.fencing.fence.jdbc.JdbcFences;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -48,20 +52,36 @@ public final class FencingJdbcAutoConfiguration {
 	JdbcFences jdbcFences(ListableBeanFactory beanFactory, FencingProperties properties,
 			FencingJdbcProperties jdbcProperties, FencingListeners listeners) {
 		JdbcFenceFactory factory = new JdbcFenceFactory(beanFactory, properties, jdbcProperties, listeners);
-		return new JdbcFences(factory.getUnfencedWrites(), factory::create);
+		return new JdbcFences(factory.settings(), listeners, factory::create, factory::getExcluded);
 	}
 
 	@Bean
 	@Lazy(false)
 	@DependsOnDatabaseInitialization
 	FenceSchema fenceSchema(JdbcFences fences, FencingProperties properties, FencingJdbcProperties jdbcProperties) {
-		return new FenceSchema((properties.mode() != FencingMode.OFF) ? fences::getFences : List::of, jdbcProperties);
+		return new FenceSchema(usedFences(fences, properties), jdbcProperties);
+	}
+
+	@Bean
+	FenceCleanupSchedule fenceCleanupSchedule(JdbcFences fences, FencingProperties properties,
+			FencingJdbcProperties jdbcProperties) {
+		return new FenceCleanupSchedule(usedFences(fences, properties), jdbcProperties.getCleanupInterval());
+	}
+
+	private static Supplier<Collection<JdbcFence>> usedFences(JdbcFences fences, FencingProperties properties) {
+		return (properties.mode() != FencingMode.OFF) ? fences::getFences : List::of;
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static HoldingTransactionPostProcessor holdingTransactionPostProcessor(ObjectProvider<JdbcFences> fences) {
 		return new HoldingTransactionPostProcessor(fences::getObject);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static FencedDataSourcePostProcessor fencedDataSourcePostProcessor(ObjectProvider<JdbcFences> fences) {
+		return new FencedDataSourcePostProcessor(fences::getObject);
 	}
 
 	@Bean

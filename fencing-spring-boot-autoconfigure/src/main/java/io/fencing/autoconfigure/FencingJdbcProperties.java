@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.fencing.fence.jdbc.JdbcFenceSettings;
-import io.fencing.jdbc.DatabaseDialect;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -21,9 +20,16 @@ public class FencingJdbcProperties extends DatabaseInitializationProperties {
 	private static final String DEFAULT_SCHEMA_LOCATION = "classpath:io/fencing/jdbc/schema-@@platform@@.sql";
 
 	/**
-	 * Names of DataSource beans to fence besides those that have a transaction manager.
+	 * Names or qualifiers of DataSource beans to fence besides those that have a
+	 * transaction manager.
 	 */
 	private List<String> storages = new ArrayList<>();
+
+	/**
+	 * Names or qualifiers of beans that need no fence: DataSources, R2DBC connection
+	 * factories and JTA transaction managers.
+	 */
+	private List<String> excludedStorages = new ArrayList<>();
 
 	/**
 	 * Name of the fence table, with its schema in front if it needs one. The schema
@@ -32,9 +38,10 @@ public class FencingJdbcProperties extends DatabaseInitializationProperties {
 	private String table = JdbcFenceSettings.DEFAULT_TABLE;
 
 	/**
-	 * Dialect of the database; by default recognised by the product at first use.
+	 * Name of the dialect: postgresql, mysql, mariadb, h2 or that of a DatabaseDialect
+	 * bean; by default recognised by the product at first use.
 	 */
-	private @Nullable DatabaseDialect dialect;
+	private @Nullable String dialect;
 
 	/**
 	 * The longest time that a claim tries to get past transactions of earlier holders.
@@ -45,6 +52,12 @@ public class FencingJdbcProperties extends DatabaseInitializationProperties {
 	 * How long the fence remembers the token of a resource.
 	 */
 	private Duration retention = Duration.ofDays(7);
+
+	/**
+	 * Time between two removals of rows older than the retention; 0 for none on this
+	 * node.
+	 */
+	private Duration cleanupInterval = Duration.ofHours(1);
 
 	/**
 	 * Names of functions that write although a SELECT calls them, besides those known.
@@ -65,6 +78,14 @@ public class FencingJdbcProperties extends DatabaseInitializationProperties {
 		this.storages = storages;
 	}
 
+	public List<String> getExcludedStorages() {
+		return this.excludedStorages;
+	}
+
+	public void setExcludedStorages(List<String> excludedStorages) {
+		this.excludedStorages = excludedStorages;
+	}
+
 	public String getTable() {
 		return this.table;
 	}
@@ -73,11 +94,11 @@ public class FencingJdbcProperties extends DatabaseInitializationProperties {
 		this.table = table;
 	}
 
-	public @Nullable DatabaseDialect getDialect() {
+	public @Nullable String getDialect() {
 		return this.dialect;
 	}
 
-	public void setDialect(@Nullable DatabaseDialect dialect) {
+	public void setDialect(@Nullable String dialect) {
 		this.dialect = dialect;
 	}
 
@@ -95,6 +116,14 @@ public class FencingJdbcProperties extends DatabaseInitializationProperties {
 
 	public void setRetention(Duration retention) {
 		this.retention = retention;
+	}
+
+	public Duration getCleanupInterval() {
+		return this.cleanupInterval;
+	}
+
+	public void setCleanupInterval(Duration cleanupInterval) {
+		this.cleanupInterval = cleanupInterval;
 	}
 
 	public List<String> getWritingFunctions() {

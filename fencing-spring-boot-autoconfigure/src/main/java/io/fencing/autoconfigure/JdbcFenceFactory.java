@@ -1,8 +1,9 @@
 package io.fencing.autoconfigure;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -11,21 +12,28 @@ import javax.sql.DataSource;
 
 import io.fencing.FencingListeners;
 import io.fencing.InvalidFencedOperationException;
-import io.fencing.fence.UnfencedWrites;
 import io.fencing.fence.jdbc.JdbcFence;
 import io.fencing.fence.jdbc.JdbcFenceSettings;
 import io.fencing.fence.jdbc.ManagedDataSources;
+import io.fencing.jdbc.DatabaseDialect;
+import io.fencing.jdbc.DatabaseDialects;
 import io.fencing.jdbc.TableName;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.Assert;
 
 /**
- * Makes a fence for each DataSource that has a transaction manager or is named; others, a
- * reporting replica for instance, are not claimed.
+ * Makes a fence for each DataSource that has a transaction manager or is named, and is
+ * not excluded; others, a reporting replica for instance, are not claimed.
  */
 final class JdbcFenceFactory {
+
+	private static final String NAMED = "fencing.jdbc.storages";
+
+	private static final Logger logger = LoggerFactory.getLogger(JdbcFenceFactory.class);
 
 	private final ListableBeanFactory beanFactory;
 
@@ -46,55 +54,96 @@ final class JdbcFenceFactory {
 	}
 
 	List<JdbcFence> create() {
-		Map<String, DataSource> beans = this.beanFactory.getBeansOfType(DataSource.class, false, true);
-		IdentityHashMap<DataSource, String> storages = new IdentityHashMap<>();
-		for (PlatformTransactionManager manager : this.beanFactory
-			.getBeansOfType(PlatformTransactionManager.class, false, true)
-			.values()) {
-			DataSource dataSource = ManagedDataSources.find(manager);
-			if (dataSource != null) {
-				storages.put(dataSource, name(beans, dataSource));
-			}
-		}
-		for (String name : this.jdbcProperties.getStorages()) {
-			DataSource dataSource = beans.get(name);
-			if (dataSource == null) {
-				throw new InvalidFencedOperationException("Property 'fencing.jdbc.storages' names '" + name
-						+ "', but the DataSource beans are " + beans.keySet() + "; name some of these");
-			}
-			storages.put(ManagedDataSources.unwrap(dataSource), name);
-		}
+		List<Storage> storages = storages();
 		JdbcFenceSettings settings = settings();
-		List<JdbcFence> fences = new ArrayList<>();
-		storages.forEach((dataSource, name) -> fences
-			.add(new JdbcFence((storages.size() > 1) ? name : null, dataSource, settings, this.listeners)));
-		return fences;
-	}
-
-	private static String name(Map<String, DataSource> beans, DataSource dataSource) {
-		for (Map.Entry<String, DataSource> bean : beans.entrySet()) {
-			if (ManagedDataSources.unwrap(bean.getValue()) == dataSource) {
-				return bean.getKey();
-			}
-		}
-		return "dataSource";
-	}
-
-	private JdbcFenceSettings settings() {
-		Set<String> writingFunctions = new HashSet<>(JdbcFenceSettings.DEFAULT_WRITING_FUNCTIONS);
-		writingFunctions.addAll(this.jdbcProperties.getWritingFunctions());
-		return new JdbcFenceSettings(table(this.jdbcProperties.getTable()), this.jdbcProperties.getDialect(),
-				this.jdbcProperties.getAdmissionTimeout(), this.jdbcProperties.getRetention(),
-				this.properties.joinedTransactions(), getUnfencedWrites(), writingFunctions,
-				this.jdbcProperties.getUnfencedStatements());
+		return storages.stream()
+			.map((storage) -> new JdbcFence((storages.size() > 1) ? storage.name : null, storage.dataSource, settings,
+					this.listeners, storage.managers))
+			.toList();
 	}
 
 	/**
-	 * What happens to writes outside of operations; what is only observed must not fail.
-	 * @return what happens to them
+	 * The DataSources that the application wants no fence for.
+	 * @return what transactions on them are bound to
 	 */
-	UnfencedWrites getUnfencedWrites() {
-		return this.properties.effectiveUnfencedWrites();
+	Collection<DataSource> getExcluded() {
+		Map<String, DataSource> beans = dataSources();
+		return excluded().stream().filter(beans::containsKey).map(beans::get).map(ManagedDataSources::unwrap).toList();
+	}
+
+	private Set<String> excluded() {
+		return StorageNames.resolve(this.beanFactory, UnsupportedStorages.EXCLUDED,
+				this.jdbcProperties.getExcludedStorages(), UnsupportedStorages.excludable(this.beanFactory));
+	}
+
+	private List<Storage> storages() {
+		Map<String, DataSource> beans = dataSources();
+		Set<String> excluded = excluded();
+		List<Storage> storages = new ArrayList<>();
+		this.beanFactory.getBeansOfType(PlatformTransactionManager.class, false, true).forEach((name, manager) -> {
+			DataSource dataSource = ManagedDataSources.find(manager);
+			if (dataSource != null) {
+				storage(storages, dataSource, name(beans, dataSource, name)).managers.add(name);
+			}
+			else if (ManagedDataSources.needsOne(manager)) {
+				logger.warn("Transactions of bean '{}' go by no fence, since it does not tell its DataSource; "
+						+ "give its EntityManagerFactory a DataSource that is a bean", name);
+			}
+		});
+		Set<String> named = StorageNames.resolve(this.beanFactory, NAMED, this.jdbcProperties.getStorages(),
+				beans.keySet());
+		named.stream().filter(excluded::contains).findFirst().ifPresent((name) -> {
+			throw new InvalidFencedOperationException("DataSource '" + name + "' is named in '" + NAMED + "' and in '"
+					+ UnsupportedStorages.EXCLUDED + "'; leave it in one of them");
+		});
+		beans.forEach((name, dataSource) -> {
+			if (named.contains(name)) {
+				storage(storages, ManagedDataSources.unwrap(dataSource), name);
+			}
+		});
+		Collection<DataSource> unwanted = getExcluded();
+		storages.removeIf((storage) -> unwanted.stream().anyMatch((one) -> one == storage.dataSource));
+		return storages;
+	}
+
+	private static Storage storage(List<Storage> storages, DataSource dataSource, String name) {
+		return storages.stream().filter((storage) -> storage.dataSource == dataSource).findFirst().orElseGet(() -> {
+			Storage storage = new Storage(name, dataSource, new LinkedHashSet<>());
+			storages.add(storage);
+			return storage;
+		});
+	}
+
+	// one that is no bean is named after its transaction manager
+	private static String name(Map<String, DataSource> beans, DataSource dataSource, String manager) {
+		return beans.entrySet()
+			.stream()
+			.filter((bean) -> ManagedDataSources.unwrap(bean.getValue()) == dataSource)
+			.map(Map.Entry::getKey)
+			.findFirst()
+			.orElse(manager);
+	}
+
+	private Map<String, DataSource> dataSources() {
+		return this.beanFactory.getBeansOfType(DataSource.class, false, true);
+	}
+
+	/**
+	 * How the fences work. What is only observed must not fail.
+	 * @return the settings of all of them
+	 */
+	JdbcFenceSettings settings() {
+		Set<String> writingFunctions = new HashSet<>(JdbcFenceSettings.DEFAULT_WRITING_FUNCTIONS);
+		writingFunctions.addAll(this.jdbcProperties.getWritingFunctions());
+		return new JdbcFenceSettings(table(this.jdbcProperties.getTable()), dialects(),
+				this.jdbcProperties.getAdmissionTimeout(), this.jdbcProperties.getRetention(),
+				this.properties.joinedTransactions(), this.properties.effectiveUnfencedWrites(), writingFunctions,
+				this.jdbcProperties.getUnfencedStatements());
+	}
+
+	private DatabaseDialects dialects() {
+		List<DatabaseDialect> own = this.beanFactory.getBeanProvider(DatabaseDialect.class).orderedStream().toList();
+		return DatabaseDialects.of(own).choose(this.jdbcProperties.getDialect());
 	}
 
 	private static TableName table(String name) {
@@ -102,6 +151,16 @@ final class JdbcFenceFactory {
 		int dot = name.indexOf('.');
 		String schema = (dot > 0) ? name.substring(0, dot) : null;
 		return new TableName(schema, name.substring(dot + 1));
+	}
+
+	/**
+	 * A storage.
+	 *
+	 * @param name its name, that of its DataSource bean
+	 * @param dataSource what transactions on it are bound to
+	 * @param managers the bean names of its transaction managers
+	 */
+	private record Storage(String name, DataSource dataSource, Set<String> managers) {
 	}
 
 }

@@ -17,6 +17,8 @@ import io.fencing.FencingException;
 import io.fencing.HeldResource;
 import io.fencing.LeaseLostException;
 import io.fencing.LossReason;
+import io.fencing.RejectionReason;
+import io.fencing.StaleTokenException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -261,6 +263,12 @@ public final class OperationContext extends FencingContext {
 			}
 		}
 		return exception;
+	}
+
+	@Override
+	public StaleTokenException refusedBy(String storage, String resource, @Nullable Long acceptedToken) {
+		return refuse(new StaleTokenException(this.operation, getHeld(resource), storage, RejectionReason.STALE,
+				acceptedToken));
 	}
 
 	/**

@@ -36,6 +36,15 @@ public interface Fence {
 	@Nullable CallerTransaction inspect(String operation, boolean ownTransaction);
 
 	/**
+	 * Whether every transaction on this storage belongs to one transaction manager.
+	 * @param transactionManager the bean name of the manager
+	 * @return whether they do
+	 */
+	default boolean isManagedBy(String transactionManager) {
+		return false;
+	}
+
+	/**
 	 * Claim everything that the context itself has leased, in its order, in transactions
 	 * of the fence's own.
 	 * @param context the context, not yet open

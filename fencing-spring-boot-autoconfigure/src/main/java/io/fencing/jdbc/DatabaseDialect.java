@@ -1,263 +1,135 @@
 package io.fencing.jdbc;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Locale;
-import java.util.Set;
 
-import io.fencing.InvalidFencedOperationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What differs between the databases that can be fenced. Recognised by the product that
- * the driver reports, never by the URL.
+ * What differs between the databases that can be fenced. PostgreSQL, MySQL, MariaDB and
+ * H2 have theirs; a bean of this type adds another database, or takes precedence for one
+ * of these. Implementations are stateless and pass the contract tests of the fence
+ * ({@code JdbcFenceTests} and {@code FencingRulesTests} in the project's sources).
+ *
+ * <p>
+ * What a database must be able to do: skip rows that are locked, keep a row lock to the
+ * end of a transaction, and at {@code READ COMMITTED} read what was committed last. Locks
+ * must hold on every node that is written to: clusters with several writers do not
+ * replicate them.
  */
-public enum DatabaseDialect {
+public interface DatabaseDialect {
 
 	/**
-	 * PostgreSQL 12 and newer.
+	 * The name of the dialect, which is also that of the storage in events and messages.
+	 * @return a low-cardinality name such as {@code postgresql}
 	 */
-	POSTGRESQL("PostgreSQL") {
-
-		@Override
-		public String returning(String statement, String column) {
-			return statement + " RETURNING " + column;
-		}
-
-		@Override
-		public String insertIfAbsent(String insert) {
-			return insert + " ON CONFLICT DO NOTHING";
-		}
-
-		@Override
-		public String lockForClaim() {
-			// conflicts with FOR SHARE, but not with the FOR KEY SHARE of foreign keys
-			return "FOR NO KEY UPDATE SKIP LOCKED";
-		}
-
-		@Override
-		public String lockForHold() {
-			// SKIP LOCKED and not NOWAIT: an error would abort the transaction
-			return "FOR SHARE SKIP LOCKED";
-		}
-
-		@Override
-		public boolean sharesLocks() {
-			return true;
-		}
-
-		@Override
-		public boolean limitsSingleStatements() {
-			return true;
-		}
-
-		@Override
-		public String readOnlyTransaction() {
-			return "current_setting('transaction_read_only') = 'on'";
-		}
-
-		@Override
-		public @Nullable String transactionId() {
-			return null;
-		}
-
-		@Override
-		public boolean replacesTransaction(SQLException ex) {
-			return false;
-		}
-
-		@Override
-		public boolean commitsImplicitly(String firstWord) {
-			return false;
-		}
-
-		@Override
-		public boolean refusesTransaction(List<String> words) {
-			String first = words.get(0);
-			return switch (first) {
-				case "VACUUM" -> true;
-				case "CREATE", "DROP", "REINDEX", "ALTER" ->
-					words.contains("CONCURRENTLY") || (words.size() > 1 && WITHOUT_TRANSACTION.contains(words.get(1)));
-				default -> false;
-			};
-		}
-
-	},
+	String getName();
 
 	/**
-	 * H2 2.2.220 and newer, in every compatibility mode.
+	 * Whether the dialect is that of a database. Asks the server rather than the URL or
+	 * the driver, since drivers connect to other products too.
+	 * @param connection a connection to it
+	 * @return whether it is
+	 * @throws SQLException if the server does not answer
 	 */
-	H2("H2") {
-
-		@Override
-		public String returning(String statement, String column) {
-			return "SELECT " + column + " FROM FINAL TABLE (" + statement + ")";
-		}
-
-		@Override
-		public String insertIfAbsent(String insert) {
-			// a duplicate is a conflict, since an error leaves H2's transaction alone
-			return insert;
-		}
-
-		@Override
-		public String lockForClaim() {
-			return "FOR UPDATE SKIP LOCKED";
-		}
-
-		@Override
-		public String lockForHold() {
-			return "FOR UPDATE SKIP LOCKED";
-		}
-
-		@Override
-		public boolean sharesLocks() {
-			return false;
-		}
-
-		@Override
-		public boolean limitsSingleStatements() {
-			// the time-out of one statement stays that of its connection
-			return false;
-		}
-
-		@Override
-		public String readOnlyTransaction() {
-			// setReadOnly() is ignored
-			return "FALSE";
-		}
-
-		@Override
-		public String transactionId() {
-			return "SELECT TRANSACTION_ID()";
-		}
-
-		@Override
-		public boolean replacesTransaction(SQLException ex) {
-			// "The current transaction was rolled back", and the next statement starts
-			// another
-			return "40001".equals(ex.getSQLState());
-		}
-
-		@Override
-		public boolean commitsImplicitly(String firstWord) {
-			return DEFINITIONS.contains(firstWord);
-		}
-
-		@Override
-		public boolean refusesTransaction(List<String> words) {
-			return false;
-		}
-
-	};
-
-	private static final Set<String> WITHOUT_TRANSACTION = Set.of("DATABASE", "SYSTEM", "TABLESPACE");
-
-	private static final Set<String> DEFINITIONS = Set.of("CREATE", "ALTER", "DROP", "TRUNCATE", "COMMENT", "GRANT",
-			"REVOKE", "ANALYZE", "RUNSCRIPT", "SHUTDOWN", "CHECKPOINT", "BACKUP");
-
-	// serialization failure, deadlock, lock not available, duplicate key, statement
-	// cancelled, H2's lock time-out and concurrent update
-	private static final Set<String> CONFLICTS = Set.of("40001", "40P01", "55P03", "23505", "57014", "HYT00", "90131");
-
-	// PostgreSQL's table and schema, H2's table in three spellings and schema
-	private static final Set<String> MISSING_TABLES = Set.of("42P01", "3F000", "42S02", "42S03", "42S04", "90079");
-
-	private final String product;
-
-	DatabaseDialect(String product) {
-		this.product = product;
-	}
+	boolean supports(Connection connection) throws SQLException;
 
 	/**
-	 * Find the dialect of a database.
-	 * @param storage the name of the storage, for the message
-	 * @param product what {@link java.sql.DatabaseMetaData#getDatabaseProductName()}
-	 * answers
-	 * @return the dialect
-	 * @throws InvalidFencedOperationException if the product cannot be fenced
-	 */
-	public static DatabaseDialect of(String storage, String product) {
-		for (DatabaseDialect dialect : values()) {
-			if (dialect.product.equals(product)) {
-				return dialect;
-			}
-		}
-		throw new InvalidFencedOperationException("Storage '" + storage + "' is a database of product '" + product
-				+ "', for which there is no fence yet; "
-				+ "use PostgreSQL or H2, or take this DataSource out of the fenced storages");
-	}
-
-	/**
-	 * The name of the storage in events and messages.
-	 * @return a name such as {@code postgresql}
-	 */
-	public String getStorage() {
-		return name().toLowerCase(Locale.ROOT);
-	}
-
-	/**
-	 * The classpath location of the script that creates the tables.
+	 * The classpath location of the script that creates the table.
 	 * @return the location
 	 */
-	public String getSchemaScript() {
-		return "io/fencing/jdbc/schema-" + getStorage() + ".sql";
+	default String getSchemaScript() {
+		return "io/fencing/jdbc/schema-" + getName() + ".sql";
 	}
 
 	/**
-	 * Let a data change statement answer with the rows as it has stored them.
-	 * @param statement the statement
-	 * @param column the column to answer with
-	 * @return a statement with a result set
-	 */
-	public abstract String returning(String statement, String column);
-
-	/**
-	 * Let an insert do nothing, or fail without harm, if the row is there.
-	 * @param insert the insert
+	 * The statement that raises a fence if it is lower and nobody has it locked, without
+	 * ever queueing for the lock. Sent in auto-commit mode. Its parameters are the token,
+	 * the owner, the key, and the token twice; where the server can, it answers with the
+	 * owner in the row that it has changed.
+	 * @param table the table
 	 * @return the statement
 	 */
-	public abstract String insertIfAbsent(String insert);
+	String raise(TableName table);
 
 	/**
-	 * The clause that locks a row against holds and other claims, and skips it if it is
-	 * locked.
-	 * @return the clause
+	 * The statement that inserts a fence, if the last parameter is later than the
+	 * server's clock in microseconds since 1970. Does nothing, or fails with a
+	 * {@linkplain #isConflict conflict}, if the row is there. Sent in auto-commit mode.
+	 * Its parameters are key, namespace, token, owner and that time; where the server
+	 * can, it answers with the owner in the row that it has inserted.
+	 * @param table the table
+	 * @return the statement
 	 */
-	public abstract String lockForClaim();
+	String insert(TableName table);
 
 	/**
-	 * The clause that locks a row against claims, and skips it if it is locked.
+	 * The condition for fences that nothing can need any more: their token and the time
+	 * of their row are both older, by the server's clock, than its two equal parameters
+	 * say, in microseconds.
+	 * @return the condition
+	 */
+	default String expired() {
+		return "token < EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000 - ? "
+				+ "AND EXTRACT(EPOCH FROM claimed_at) * 1000000 < EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000 - ?";
+	}
+
+	/**
+	 * The statement that deletes those of some fences that have {@link #expired} and that
+	 * nobody has locked. Sent in auto-commit mode, so that no fence stays locked while a
+	 * client is held up.
+	 * @param table the table
+	 * @param keys a list of parameters for the keys, followed by those of
+	 * {@link #expired}
+	 * @return the statement
+	 */
+	default String removeExpired(TableName table, String keys) {
+		return "DELETE FROM " + table + " WHERE resource_key IN (SELECT resource_key FROM " + table
+				+ " WHERE resource_key IN (" + keys + ") AND " + expired() + " FOR UPDATE SKIP LOCKED)";
+	}
+
+	/**
+	 * The clause of a SELECT that locks rows against {@link #raise} to the end of the
+	 * transaction and skips those that are locked. It never fails because of a lock: that
+	 * would harm the application's transaction.
 	 * @return the clause
 	 */
-	public abstract String lockForHold();
+	String lockForHold();
 
 	/**
 	 * Whether several transactions can hold a row at once.
 	 * @return whether they can
 	 */
-	public abstract boolean sharesLocks();
+	default boolean sharesLocks() {
+		return true;
+	}
 
 	/**
-	 * Whether a time-out of one statement leaves the other statements of its connection
-	 * alone.
+	 * Whether a time-out of one statement costs nothing and leaves the other statements
+	 * of its connection alone.
 	 * @return whether it does
 	 */
-	public abstract boolean limitsSingleStatements();
+	default boolean limitsSingleStatements() {
+		return false;
+	}
 
 	/**
-	 * The expression that tells whether the server itself refuses writes in the current
-	 * transaction.
-	 * @return a boolean expression
+	 * The expression that tells whether the server refuses {@link #lockForHold} in the
+	 * current transaction, since that is read-only.
+	 * @return a boolean expression, {@code null} where it never does
 	 */
-	public abstract String readOnlyTransaction();
+	default @Nullable String readOnlyTransaction() {
+		return null;
+	}
 
 	/**
-	 * The query for the identity of the current transaction.
-	 * @return the query, or {@code null} where the server never replaces a transaction
-	 * under its client
+	 * How to find out whether the server has replaced a transaction under its client.
+	 * @return how
 	 */
-	public abstract @Nullable String transactionId();
+	default TransactionIdentity transactionIdentity() {
+		return TransactionIdentity.STABLE;
+	}
 
 	/**
 	 * Whether the server has rolled the transaction back with this error and goes on in a
@@ -265,38 +137,41 @@ public enum DatabaseDialect {
 	 * @param ex the error
 	 * @return whether it has
 	 */
-	public abstract boolean replacesTransaction(SQLException ex);
+	default boolean replacesTransaction(SQLException ex) {
+		return false;
+	}
 
 	/**
 	 * Whether a statement commits the transaction that it is sent in.
-	 * @param firstWord its first word, in upper case
+	 * @param words its first words, in upper case, at least one
 	 * @return whether it does
 	 */
-	public abstract boolean commitsImplicitly(String firstWord);
+	default boolean commitsImplicitly(List<String> words) {
+		return false;
+	}
 
 	/**
 	 * Whether the server refuses a statement inside a transaction.
 	 * @param words its first words, in upper case, at least one
 	 * @return whether it does
 	 */
-	public abstract boolean refusesTransaction(List<String> words);
+	default boolean refusesTransaction(List<String> words) {
+		return false;
+	}
 
 	/**
-	 * Whether the statement lost against another one and may be sent again.
+	 * Whether {@link #raise} or {@link #insert} lost against another statement and may be
+	 * sent again.
 	 * @param ex the error
 	 * @return whether it may
 	 */
-	public boolean isConflict(SQLException ex) {
-		return ex.getSQLState() != null && CONFLICTS.contains(ex.getSQLState());
-	}
+	boolean isConflict(SQLException ex);
 
 	/**
 	 * Whether the table or its schema does not exist.
 	 * @param ex the error
 	 * @return whether it is missing
 	 */
-	public boolean isMissingTable(SQLException ex) {
-		return ex.getSQLState() != null && MISSING_TABLES.contains(ex.getSQLState());
-	}
+	boolean isMissingTable(SQLException ex);
 
 }

@@ -109,7 +109,7 @@ public final class OperationEntry {
 	private List<CallerTransaction> inspect(List<Fence> fences, FencedOperationRequest request) {
 		List<CallerTransaction> callers = new ArrayList<>();
 		for (Fence fence : fences) {
-			CallerTransaction caller = fence.inspect(request.name(), request.ownTransaction());
+			CallerTransaction caller = fence.inspect(request.name(), request.runsOutside(fence::isManagedBy));
 			if (caller != null) {
 				callers.add(caller);
 			}

@@ -127,7 +127,7 @@ public final class OperationObserver {
 	private void observe(Fence fence, FencedOperationRequest request, OperationContext context) {
 		Observation observation;
 		try {
-			boolean joined = fence.inspect(request.name(), request.ownTransaction()) != null;
+			boolean joined = fence.inspect(request.name(), request.runsOutside(fence::isManagedBy)) != null;
 			observation = joined ? Observation.UNKNOWN : fence.observe(context);
 		}
 		catch (FencingException ex) {

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -18,8 +19,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Two JVMs of eight threads add one to the same counter, reading in one transaction and
  * writing an absolute value in another, under leases of 300 ms, while some are held up
- * for longer and whole JVMs are frozen at random. What was acknowledged is in the value;
- * without the fence it is not.
+ * for longer and whole JVMs are frozen at random. What was acknowledged is in the value,
+ * also when the database ends sessions; without the fence it is not.
  *
  * <p>
  * One run is 100 operations. With {@code -Dfencing.faults} runs follow one another for
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * decisions of a run.
  */
 @Tag("faults")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class AdversarialRunTests {
 
 	private static final int OPERATIONS = 100;
@@ -35,24 +37,32 @@ class AdversarialRunTests {
 	// another
 	private static final int MOST_RUNS = 5;
 
-	private static JdbcCounterStorage database;
+	private String url = "";
 
-	private static List<ForkedJvm> workers = List.of();
+	private JdbcCounterStorage database;
+
+	private List<ForkedJvm> workers = List.of();
+
+	/** Another database in the subclass. */
+	String newUrl() {
+		return TestServers.newPostgresUrl();
+	}
 
 	@BeforeAll
-	static void start() {
-		String url = TestServers.newPostgresUrl();
-		database = JdbcCounterStorage.undecorated(new DriverManagerDataSource(url));
-		database.createTable();
-		String[] properties = { "--spring.datasource.url=" + url, "--spring.data.redis.url=" + TestServers.redisUrl(),
+	void start() {
+		this.url = newUrl();
+		this.database = JdbcCounterStorage.undecorated(new DriverManagerDataSource(this.url));
+		this.database.createTable();
+		String[] properties = { "--spring.datasource.url=" + this.url,
+				"--spring.data.redis.url=" + TestServers.redisUrl(),
 				"--fencing.lease.time=" + CounterLoad.LEASE.toMillis() + "ms", "--fencing.lease.wait=10s" };
-		workers = Stream.of("A", "B").map((name) -> ForkedJvm.start(name, CounterLoad.class, properties)).toList();
-		workers.forEach((worker) -> worker.await("READY"));
+		this.workers = Stream.of("A", "B").map((name) -> ForkedJvm.start(name, CounterLoad.class, properties)).toList();
+		this.workers.forEach((worker) -> worker.await("READY"));
 	}
 
 	@AfterAll
-	static void stop() {
-		workers.forEach(ForkedJvm::close);
+	void stop() {
+		this.workers.forEach(ForkedJvm::close);
 	}
 
 	@Test
@@ -63,8 +73,9 @@ class AdversarialRunTests {
 		long lostLeases = 0;
 		long stale = 0;
 		do {
-			CounterRun run = new CounterRun(database, workers, OPERATIONS, "fencedStorage", "fenced-" + runs,
+			CounterRun run = new CounterRun(this.database, this.workers, OPERATIONS, "fencedStorage", "fenced-" + runs,
 					seed + runs);
+			assertThat(run.getUnknown()).as(run.toString()).isZero();
 			assertThat(run.getHistory().getViolations(0, run.getValue())).as(run.toString()).isEmpty();
 			assertThat(run.getHistory().size()).as(run.toString()).isEqualTo(OPERATIONS);
 			assertThat(run.getValue()).as(run.toString()).isEqualTo(OPERATIONS);
@@ -78,12 +89,34 @@ class AdversarialRunTests {
 	}
 
 	@Test
+	void whenSessionsOfTheDatabaseAreKilledThenNothingThatWasAcknowledgedIsLost() throws Exception {
+		long end = System.nanoTime() + FaultsProperties.time(Duration.ZERO).toNanos();
+		long seed = FaultsProperties.seed();
+		int runs = 0;
+		long killed;
+		try (SessionKiller killer = SessionKiller.start(this.url, seed)) {
+			do {
+				CounterRun run = new CounterRun(this.database, this.workers, OPERATIONS, "fencedStorage",
+						"killed-" + runs, seed + runs);
+				assertThat(run.getHistory().getViolations(0, run.getValue(), run.getUnknown())).as(run.toString())
+					.isEmpty();
+				assertThat(run.getHistory().size()).as(run.toString()).isEqualTo(OPERATIONS);
+				runs++;
+				killed = killer.getKilled();
+			}
+			while (System.nanoTime() - end < 0 || (killed == 0 && runs < MOST_RUNS));
+		}
+		System.out.println(killed + " sessions killed in " + runs + " runs");
+		assertThat(killed).as("killed sessions").isPositive();
+	}
+
+	@Test
 	void whenNotFencedThenAcknowledgedUpdatesAreLost() {
 		long seed = FaultsProperties.seed();
 		int runs = 0;
 		CounterRun run;
 		do {
-			run = new CounterRun(database, workers, OPERATIONS, "undecoratedStorage", "undecorated-" + runs,
+			run = new CounterRun(this.database, this.workers, OPERATIONS, "undecoratedStorage", "undecorated-" + runs,
 					seed + runs);
 			assertThat(run.getHistory().size()).as(run.toString()).isEqualTo(OPERATIONS);
 			runs++;

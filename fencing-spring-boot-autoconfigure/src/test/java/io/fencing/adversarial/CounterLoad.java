@@ -20,7 +20,9 @@ import io.fencing.testing.History.Operation;
 import io.fencing.testing.ParentJvm;
 
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.dao.TransientDataAccessException;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.PessimisticLockingFailureException;
+import org.springframework.transaction.TransactionException;
 
 /**
  * Many threads that add one to the same counter, each call repeated until it is
@@ -45,6 +47,8 @@ public final class CounterLoad {
 	private final AtomicInteger lost = new AtomicInteger();
 
 	private final AtomicInteger repeated = new AtomicInteger();
+
+	private final AtomicInteger unknown = new AtomicInteger();
 
 	private CounterLoad(ParentJvm parent, ConfigurableApplicationContext context, String storage, String id) {
 		this.parent = parent;
@@ -103,8 +107,12 @@ public final class CounterLoad {
 					throw ex;
 				}
 			}
-			catch (TransientDataAccessException ex) {
+			catch (PessimisticLockingFailureException ex) {
 				// rolled back by the database: nothing of it counts
+			}
+			catch (DataAccessException | TransactionException ex) {
+				// its session has ended, perhaps at the commit
+				this.unknown.incrementAndGet();
 			}
 			finally {
 				this.storage.open();
@@ -156,7 +164,7 @@ public final class CounterLoad {
 				CounterLoad load = new CounterLoad(parent, context, command[0], command[1]);
 				load.run(Long.parseLong(command[2]), Integer.parseInt(command[3]));
 				parent.send("DONE " + context.getBean(LossCounter.class).take() + " " + load.stale + " " + load.lost
-						+ " " + load.repeated);
+						+ " " + load.repeated + " " + load.unknown);
 			}
 		}
 		catch (Throwable ex) {

@@ -29,6 +29,8 @@ final class CounterRun {
 
 	private long repeated;
 
+	private long unknown;
+
 	/**
 	 * Run it, to its end.
 	 * @param database where the counter is, by no fence
@@ -55,8 +57,9 @@ final class CounterRun {
 				(worker) -> worker.take("ACKNOWLEDGED").forEach((line) -> this.history.add(Operation.parse(line))));
 		this.value = database.read(id);
 		this.text = "Run '" + id + "', seed " + seed + ": value " + this.value + ", acknowledged " + this.history.size()
-				+ ", repeated " + this.repeated + ", lost leases " + this.lostLeases + ", LeaseLostExceptions "
-				+ this.refusedLocally + ", StaleTokenExceptions of the storage " + this.stale + ", freezes " + freezes;
+				+ ", repeated " + this.repeated + ", of unknown outcome " + this.unknown + ", lost leases "
+				+ this.lostLeases + ", LeaseLostExceptions " + this.refusedLocally
+				+ ", StaleTokenExceptions of the storage " + this.stale + ", freezes " + freezes;
 		System.out.println(this.text);
 	}
 
@@ -66,6 +69,7 @@ final class CounterRun {
 		this.stale += Long.parseLong(parts[1]);
 		this.refusedLocally += Long.parseLong(parts[2]);
 		this.repeated += Long.parseLong(parts[3]);
+		this.unknown += Long.parseLong(parts[4]);
 	}
 
 	History getHistory() {
@@ -82,6 +86,13 @@ final class CounterRun {
 
 	long getStale() {
 		return this.stale;
+	}
+
+	/**
+	 * How many calls have failed in a way that does not tell whether they were committed.
+	 */
+	long getUnknown() {
+		return this.unknown;
 	}
 
 	@Override

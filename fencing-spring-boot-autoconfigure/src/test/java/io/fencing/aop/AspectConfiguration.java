@@ -9,7 +9,6 @@ import io.fencing.fence.FencingMode;
 import io.fencing.operation.OperationSettings;
 import io.fencing.operation.OperationSettingsSource;
 
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -55,7 +54,7 @@ class AspectConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static MethodTransactions methodTransactions(ObjectProvider<TransactionAttributeSource> sources,
-			ListableBeanFactory beanFactory) {
+			ConfigurableListableBeanFactory beanFactory) {
 		return new AttributeMethodTransactions(sources, beanFactory);
 	}
 

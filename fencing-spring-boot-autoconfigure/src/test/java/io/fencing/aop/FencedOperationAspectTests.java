@@ -17,6 +17,9 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.aspectj.annotation.AspectJProxyFactory;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.beans.factory.support.AutowireCandidateQualifier;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -29,9 +32,11 @@ import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.TransactionManagementConfigurer;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.SimpleTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -175,9 +180,28 @@ class FencedOperationAspectTests {
 	}
 
 	@Test
-	void whenThereAreSeveralTransactionManagersThenNoMethodIsTakenToLeaveThemAll() {
+	void whenThereAreSeveralTransactionManagersThenAMethodLeavesItsOwnOnly() {
+		this.context.registerBean("otherManager", JdbcTransactionManager.class,
+				() -> new JdbcTransactionManager(TestServers.newH2()), (definition) -> {
+					definition.setFallback(true);
+					((AbstractBeanDefinition) definition)
+						.addQualifier(new AutowireCandidateQualifier(Qualifier.class, "other"));
+				});
+		Transfers transfers = start(Transacting.class, Transfers.class).getBean(Transfers.class);
+		transfers.requiresNew();
+		assertThat(operations().last().runsOutside("transactionManager"::equals)).isTrue();
+		assertThat(operations().last().runsOutside("otherManager"::equals)).isFalse();
+		transfers.requiresNewOfOther();
+		assertThat(operations().last().runsOutside("transactionManager"::equals)).isFalse();
+		assertThat(operations().last().runsOutside("otherManager"::equals)).isTrue();
+	}
+
+	@Test
+	void whenDefaultManagerCannotBeToldThenNoMethodLeavesIt() {
 		this.context.registerBean("otherManager", JdbcTransactionManager.class,
 				() -> new JdbcTransactionManager(TestServers.newH2()), (definition) -> definition.setFallback(true));
+		this.context.registerBean(TransactionManagementConfigurer.class,
+				() -> () -> this.context.getBean("otherManager", TransactionManager.class));
 		Transfers transfers = start(Transacting.class, Transfers.class).getBean(Transfers.class);
 		transfers.requiresNew();
 		assertThat(operations().last().ownTransaction()).isFalse();
@@ -446,6 +470,11 @@ class FencedOperationAspectTests {
 		@FencedOperation("transfer")
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
 		public void requiresNew() {
+		}
+
+		@FencedOperation("transfer")
+		@Transactional(transactionManager = "other", propagation = Propagation.REQUIRES_NEW)
+		public void requiresNewOfOther() {
 		}
 
 		@FencedOperation("transfer")

@@ -43,7 +43,7 @@ class ResourceTemplatePropertyTests {
 		FencedOperationMetadata metadata = this.source.getMetadata(Operations.class.getDeclaredMethod(method, type),
 				Operations.class);
 		assertThat(metadata).isNotNull();
-		return metadata.toRequest(new Operations(), new Object[] { argument }, false).resources();
+		return metadata.toRequest(new Operations(), new Object[] { argument }, null).resources();
 	}
 
 	static class Operations {

@@ -157,7 +157,7 @@ class ResourceTemplateTests {
 	}
 
 	private List<String> resources(String method, @Nullable Object argument) {
-		return metadata(method).toRequest(new Good(), new @Nullable Object[] { argument }, false).resources();
+		return metadata(method).toRequest(new Good(), new @Nullable Object[] { argument }, null).resources();
 	}
 
 	private FencedOperationMetadata metadata(String name) {

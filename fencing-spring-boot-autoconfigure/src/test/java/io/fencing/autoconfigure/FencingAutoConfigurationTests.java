@@ -84,7 +84,7 @@ class FencingAutoConfigurationTests {
 			assertThat(context).hasNotFailed();
 			assertThat(context.getBean(JdbcTemplate.class)).isInstanceOf(JdbcTemplate.class);
 			assertThat(context.getBean(HikariDataSource.class)).isNotNull();
-			assertThat(context.getBean(DataSource.class)).isExactlyInstanceOf(HikariDataSource.class);
+			assertThat(context.getBean(DataSource.class)).isSameAs(context.getBean(HikariDataSource.class));
 			assertThat(context.getBean(JdbcTransactionManager.class))
 				.isSameAs(context.getBean(PlatformTransactionManager.class));
 			assertThat(context.getBean(StringRedisTemplate.class)).isNotNull();
@@ -268,11 +268,13 @@ class FencingAutoConfigurationTests {
 		}
 	}
 
-	// case 59: the fence table comes from Flyway
-	@Test
-	void case59WhenFlywayCreatesTheTableThenItIsThereBeforeItIsLookedFor() {
-		try (ConfigurableApplicationContext context = LedgerApplication.start("spring.flyway.enabled=true",
+	// case 59: the fence table comes from a migration
+	@ParameterizedTest
+	@ValueSource(strings = { "spring.flyway.enabled", "spring.liquibase.enabled" })
+	void case59WhenMigrationCreatesTheTableThenItIsThereBeforeItIsLookedFor(String enabled) {
+		try (ConfigurableApplicationContext context = LedgerApplication.start(enabled + "=true",
 				"spring.flyway.locations=classpath:io/fencing/autoconfigure/migration",
+				"spring.liquibase.change-log=classpath:io/fencing/autoconfigure/migration/changelog.xml",
 				"fencing.jdbc.initialize-schema=never")) {
 			Ledger ledger = context.getBean(Ledger.class);
 			ledger.createTable();

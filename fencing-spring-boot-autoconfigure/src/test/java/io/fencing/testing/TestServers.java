@@ -13,8 +13,11 @@ import java.util.function.IntFunction;
 
 import javax.sql.DataSource;
 
+import com.mysql.cj.jdbc.MysqlDataSource;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.h2.jdbcx.JdbcDataSource;
+import org.mariadb.jdbc.MariaDbDataSource;
+import org.opentest4j.TestAbortedException;
 import org.postgresql.ds.PGSimpleDataSource;
 import redis.embedded.RedisServer;
 import redis.embedded.core.ExecutableProvider;
@@ -24,10 +27,13 @@ import redis.embedded.model.OsArchitecture;
 /**
  * Real servers for tests: one of each kind per JVM, started on first use on a free
  * loopback port, stopped when the JVM ends. {@code FENCING_TEST_REDIS_URL},
- * {@code FENCING_TEST_REDIS_7_URL} and {@code FENCING_TEST_POSTGRES_URL} (a JDBC URL with
- * user and password) name running ones instead.
+ * {@code FENCING_TEST_REDIS_7_URL}, {@code FENCING_TEST_POSTGRES_URL} and
+ * {@code FENCING_TEST_MARIADB_URL} (JDBC URLs with user and password) name running ones
+ * instead. MySQL 8 is used only if {@code FENCING_TEST_MYSQL_URL} names one.
  */
 public final class TestServers {
+
+	private static final String DATABASE_OF_URL = "(?<=://[^/]{1,100}/)[^?]*";
 
 	private static final AtomicInteger DATABASES = new AtomicInteger();
 
@@ -105,17 +111,20 @@ public final class TestServers {
 	 * The JDBC URL of a new, empty PostgreSQL database.
 	 */
 	public static String newPostgresUrl() {
-		String name = "test" + ProcessHandle.current().pid() + "_" + DATABASES.incrementAndGet();
 		String server = System.getenv("FENCING_TEST_POSTGRES_URL");
 		String admin = (server != null) ? server : Postgres.SERVER.getJdbcUrl("postgres", "postgres");
-		try (Connection connection = postgres(admin).getConnection();
-				Statement statement = connection.createStatement()) {
+		return admin.replaceFirst(DATABASE_OF_URL, create(postgres(admin)));
+	}
+
+	private static String create(DataSource admin) {
+		String name = "test" + ProcessHandle.current().pid() + "_" + DATABASES.incrementAndGet();
+		try (Connection connection = admin.getConnection(); Statement statement = connection.createStatement()) {
 			statement.execute("CREATE DATABASE " + name);
 		}
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
-		return admin.replaceFirst("(?<=://[^/]{1,100}/)[^?]*", name);
+		return name;
 	}
 
 	/**
@@ -123,6 +132,77 @@ public final class TestServers {
 	 */
 	public static DataSource newPostgres() {
 		return postgres(newPostgresUrl());
+	}
+
+	/**
+	 * The JDBC URL of a new, empty MariaDB database.
+	 */
+	public static String newMariaDbUrl() {
+		String server = System.getenv("FENCING_TEST_MARIADB_URL");
+		if (server == null) {
+			MariaDbServer.checkAvailable();
+			server = "jdbc:mariadb://127.0.0.1:" + MariaDb.PORT + "/mysql?user=root";
+		}
+		return newInnoDbUrl(server);
+	}
+
+	/**
+	 * An unpooled data source of a new, empty MariaDB database.
+	 */
+	public static DataSource newMariaDb() {
+		return dataSource(newMariaDbUrl());
+	}
+
+	/**
+	 * The JDBC URL of a new, empty MySQL database.
+	 */
+	public static String newMySqlUrl() {
+		String server = System.getenv("FENCING_TEST_MYSQL_URL");
+		if (server == null) {
+			throw skip("not run on MySQL; set FENCING_TEST_MYSQL_URL, as in "
+					+ "'jdbc:mysql://127.0.0.1:3306/mysql?user=root&password=...'");
+		}
+		return newInnoDbUrl(server);
+	}
+
+	/**
+	 * An unpooled data source of a new, empty MySQL database.
+	 */
+	public static DataSource newMySql() {
+		return dataSource(newMySqlUrl());
+	}
+
+	/**
+	 * An unpooled data source of a MariaDB or MySQL database.
+	 * @param url the JDBC URL, which chooses the driver
+	 */
+	public static DataSource dataSource(String url) {
+		try {
+			if (url.startsWith("jdbc:mariadb:")) {
+				return new MariaDbDataSource(url);
+			}
+			MysqlDataSource dataSource = new MysqlDataSource();
+			dataSource.setUrl(url);
+			return dataSource;
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Say aloud that tests are skipped.
+	 * @param reason why
+	 * @return the exception that skips them
+	 */
+	static TestAbortedException skip(String reason) {
+		String message = "SKIPPED: " + reason;
+		System.out.println(message);
+		return new TestAbortedException(message);
+	}
+
+	private static String newInnoDbUrl(String admin) {
+		return admin.replaceFirst(DATABASE_OF_URL, create(dataSource(admin)));
 	}
 
 	/**
@@ -188,6 +268,16 @@ public final class TestServers {
 	private static final class Redis7 {
 
 		static final int PORT = start(TestServers::newRedis7);
+
+	}
+
+	private static final class MariaDb {
+
+		static final int PORT = freePort();
+
+		static {
+			MariaDbServer.start(PORT);
+		}
 
 	}
 

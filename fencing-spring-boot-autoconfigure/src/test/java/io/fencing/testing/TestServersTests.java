@@ -25,6 +25,20 @@ class TestServersTests {
 	}
 
 	@Test
+	void mariaDbAnswers() throws Exception {
+		try (Connection connection = TestServers.newMariaDb().getConnection()) {
+			assertThat(connection.getMetaData().getDatabaseProductName()).isEqualTo("MariaDB");
+		}
+	}
+
+	@Test
+	void mySqlAnswers() throws Exception {
+		try (Connection connection = TestServers.newMySql().getConnection()) {
+			assertThat(connection.getMetaData().getDatabaseProductVersion()).startsWith("8.");
+		}
+	}
+
+	@Test
 	void redisAnswers() {
 		assertThat(versionOf(TestServers.redisUrl())).startsWith("6.2");
 	}

@@ -11,6 +11,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.SmartDataSource;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -24,7 +25,7 @@ final class ClaimConnections {
 
 	private final DataSource dataSource;
 
-	// asked once, since some drivers ask the server
+	// asked once where all connections are alike, since some drivers ask the server
 	private volatile int isolation = -1;
 
 	ClaimConnections(DataSource dataSource) {
@@ -40,7 +41,7 @@ final class ClaimConnections {
 	 * @throws CannotGetJdbcConnectionException if there is no connection
 	 */
 	<T> T execute(ConnectionWork<T> work) throws SQLException {
-		try (Connection connection = open()) {
+		try (OwnStatements.Scope own = OwnStatements.open(); Connection connection = open()) {
 			checkOwn(connection);
 			boolean manualCommit = !connection.getAutoCommit();
 			if (manualCommit) {
@@ -80,6 +81,9 @@ final class ClaimConnections {
 	}
 
 	private int isolation(Connection connection) throws SQLException {
+		if (this.dataSource instanceof AbstractRoutingDataSource) {
+			return connection.getTransactionIsolation();
+		}
 		if (this.isolation < 0) {
 			this.isolation = connection.getTransactionIsolation();
 		}

@@ -4,8 +4,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
 
 import io.fencing.AdmissionTimeoutException;
 import io.fencing.FencingToken;
@@ -32,10 +32,6 @@ final class FenceClaim {
 
 	private static final Logger logger = LoggerFactory.getLogger(FenceClaim.class);
 
-	private static final long FIRST_PAUSE = TimeUnit.MILLISECONDS.toNanos(2);
-
-	private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
-
 	private final JdbcFence fence;
 
 	private final ClaimConnections connections;
@@ -54,31 +50,19 @@ final class FenceClaim {
 	 */
 	void claim(OperationContext context) {
 		long start = System.nanoTime();
-		long pause = FIRST_PAUSE;
+		Backoff backoff = new Backoff();
 		Attempt attempt = attempt(context, 0);
 		while (attempt.claimed < context.getHeld().size()) {
 			HeldResource locked = context.getHeld().get(attempt.claimed);
 			long waited = System.nanoTime() - start;
-			if (waited >= this.fence.getSettings().admissionTimeout().toNanos() || !pause(pause)) {
+			if (waited >= this.fence.getSettings().admissionTimeout().toNanos() || !backoff.pause()) {
 				this.fence.rejected(context, RejectionReason.CONFLICT);
 				throw new AdmissionTimeoutException(context.getOperation(), locked.getResource(),
 						this.fence.getStorage(), Duration.ofNanos(waited), attempt.conflict);
 			}
-			pause = Math.min(LONGEST_PAUSE, 2 * pause);
 			attempt = attempt(context, attempt.claimed);
 		}
 		this.fence.admitted(context, Duration.ofNanos(System.nanoTime() - start));
-	}
-
-	private static boolean pause(long nanos) {
-		try {
-			TimeUnit.NANOSECONDS.sleep(nanos / 2 + ThreadLocalRandom.current().nextLong(nanos));
-			return true;
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return false;
-		}
 	}
 
 	/**
@@ -107,10 +91,11 @@ final class FenceClaim {
 
 	/**
 	 * Look whether a claim would find its table.
+	 * @param dataSource where to look
 	 */
-	void verify() {
+	void verify(DataSource dataSource) {
 		try {
-			this.connections.execute((connection) -> {
+			new ClaimConnections(dataSource).execute((connection) -> {
 				this.fence.table(connection).verify(connection);
 				return true;
 			});

@@ -3,7 +3,9 @@ package io.fencing.fence.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 
 import io.fencing.AdmissionTimeoutException;
@@ -19,10 +21,12 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 
 /**
  * Takes holds: locks fences to the end of a transaction and demands that they show
- * exactly the operation's (token, owner). It never waits and never raises a fence.
- * Thread-safe.
+ * exactly the operation's (token, owner). It waits for a moment at most and never raises
+ * a fence. Thread-safe.
  */
 final class FenceHold {
+
+	private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
 	private final JdbcFence fence;
 
@@ -46,7 +50,7 @@ final class FenceHold {
 	 */
 	@Nullable String take(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder, boolean readOnly,
 			OuterHold outer) {
-		try {
+		try (OwnStatements.Scope own = OwnStatements.open()) {
 			Connection connection = holder.getConnection();
 			checkManualCommit(context, connection);
 			FenceTable table = this.fence.table(connection);
@@ -69,6 +73,39 @@ final class FenceHold {
 		}
 	}
 
+	/**
+	 * Mark a transaction, so that it is known again.
+	 * @param context the operation
+	 * @param held what it holds
+	 * @param holder the connection of the transaction
+	 */
+	void mark(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder) {
+		try {
+			Connection connection = holder.getConnection();
+			this.fence.table(connection).mark(connection);
+		}
+		catch (SQLException | RuntimeException ex) {
+			throw failure(context, held, ex);
+		}
+	}
+
+	/**
+	 * Look whether a transaction is still the one that was marked, and remove the mark.
+	 * @param context the operation
+	 * @param held what it holds
+	 * @param holder the connection of the transaction
+	 * @return whether it is
+	 */
+	boolean releaseMark(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder) {
+		try {
+			Connection connection = holder.getConnection();
+			return this.fence.table(connection).releaseMark(connection);
+		}
+		catch (SQLException | RuntimeException ex) {
+			throw failure(context, held, ex);
+		}
+	}
+
 	private void checkManualCommit(OperationContext context, Connection connection) throws SQLException {
 		if (connection.getAutoCommit()) {
 			throw new InvalidFencedOperationException(context.getOperation(), null,
@@ -78,20 +115,38 @@ final class FenceHold {
 		}
 	}
 
+	// a claim and the clean-up lock a row for a moment only; soon it shows what came of
+	// it
 	private void lock(OperationContext context, Collection<HeldResource> held, Connection connection, FenceTable table,
 			boolean readOnly, OuterHold outer) throws SQLException {
-		Map<String, FencingToken> locked = table.lock(connection, held);
+		long start = System.nanoTime();
+		Backoff backoff = new Backoff();
+		List<HeldResource> locked = tryLock(context, held, connection, table, readOnly, outer);
+		while (!locked.isEmpty()) {
+			Duration waited = Duration.ofNanos(System.nanoTime() - start);
+			if (waited.compareTo(LONGEST_WAIT) >= 0 || !backoff.pause()) {
+				throw conflict(context, locked.get(0), waited, null);
+			}
+			locked = tryLock(context, locked, connection, table, readOnly, outer);
+		}
+	}
+
+	private List<HeldResource> tryLock(OperationContext context, Collection<HeldResource> held, Connection connection,
+			FenceTable table, boolean readOnly, OuterHold outer) throws SQLException {
+		List<HeldResource> lockedByOthers = new ArrayList<>();
+		Map<String, FencingToken> rows = table.lock(connection, held);
 		for (HeldResource one : held) {
-			FencingToken stored = locked.get(one.getResource().getKey());
+			FencingToken stored = rows.get(one.getResource().getKey());
 			boolean skipped = stored == null;
 			if (skipped) {
 				stored = table.read(connection, one.getResource());
 			}
 			checkEqual(context, one, stored, readOnly);
 			if (skipped && (table.getDialect().sharesLocks() || !outer.holds(one))) {
-				throw conflict(context, one, null);
+				lockedByOthers.add(one);
 			}
 		}
+		return lockedByOthers;
 	}
 
 	private void checkEqual(OperationContext context, HeldResource held, @Nullable FencingToken stored,
@@ -108,14 +163,14 @@ final class FenceHold {
 				: (RuntimeException) ex;
 		// nothing is known of the fence: as with a conflict, call again
 		return (translated instanceof FencingException fencing) ? fencing
-				: conflict(context, held.iterator().next(), translated);
+				: conflict(context, held.iterator().next(), Duration.ZERO, translated);
 	}
 
-	private AdmissionTimeoutException conflict(OperationContext context, HeldResource held,
+	private AdmissionTimeoutException conflict(OperationContext context, HeldResource held, Duration waited,
 			@Nullable RuntimeException cause) {
 		this.fence.rejected(context, RejectionReason.CONFLICT);
 		return new AdmissionTimeoutException(context.getOperation(), held.getResource(), this.fence.getStorage(),
-				Duration.ZERO, cause);
+				waited, cause);
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Collections;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * namespace     VARCHAR      for people
  * token         BIGINT       the highest token accepted, in microseconds since 1970 of the coordinator's clock
  * owner         VARCHAR(64)  the invocation that it was given to
- * claimed_at    TIMESTAMP    when it was accepted, by the database's clock; for people and for the retention
+ * claimed_at    TIMESTAMP    when it was accepted, by the database's clock, on MySQL and MariaDB in UTC; for people and for the retention
  * </pre>
  *
  * <p>
@@ -40,6 +41,8 @@ import org.jspecify.annotations.Nullable;
  * have made B wait and then read what A wrote.
  */
 final class FenceTable {
+
+	private static final String MARK = "fencing_hold";
 
 	private static final String COLUMNS = "SELECT resource_key, token, owner FROM ";
 
@@ -63,16 +66,8 @@ final class FenceTable {
 		this.dialect = dialect;
 		this.name = name;
 		this.timeoutSeconds = (int) timeout.plusMillis(999).toSeconds() + 1;
-		// never queues for the lock: the sub-select skips a row that is locked, and the
-		// update can only reach a row that the sub-select has locked
-		this.raise = dialect.returning(
-				"UPDATE " + name + " SET token = ?, owner = ?, claimed_at = CURRENT_TIMESTAMP "
-						+ "WHERE resource_key = (SELECT resource_key FROM " + name
-						+ " WHERE resource_key = ? AND token < ? " + dialect.lockForClaim() + ") AND token < ?",
-				"owner");
-		this.insert = dialect.returning(dialect.insertIfAbsent("INSERT INTO " + name
-				+ " (resource_key, namespace, token, owner, claimed_at) SELECT ?, ?, ?, ?, CURRENT_TIMESTAMP "
-				+ "WHERE CAST(? AS BIGINT) > EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000"), "owner");
+		this.raise = dialect.raise(name);
+		this.insert = dialect.insert(name);
 	}
 
 	DatabaseDialect getDialect() {
@@ -88,7 +83,7 @@ final class FenceTable {
 	 * has it locked.
 	 * @param connection a connection in auto-commit mode
 	 * @param held what to raise it to
-	 * @return whether the row now shows it
+	 * @return whether the row now shows it, as far as the server tells
 	 * @throws SQLException if the statement failed
 	 */
 	boolean raise(Connection connection, HeldResource held) throws SQLException {
@@ -109,7 +104,7 @@ final class FenceTable {
 	 * @param connection a connection in auto-commit mode
 	 * @param held what to insert
 	 * @param retention how long a fence is remembered
-	 * @return whether the row now shows it
+	 * @return whether the row now shows it, as far as the server tells
 	 * @throws SQLException if the statement failed
 	 */
 	boolean insert(Connection connection, HeldResource held, Duration retention) throws SQLException {
@@ -125,7 +120,10 @@ final class FenceTable {
 	}
 
 	private static boolean shows(PreparedStatement statement, FencingToken token) throws SQLException {
-		try (ResultSet rows = statement.executeQuery()) {
+		if (!statement.execute()) {
+			return false;
+		}
+		try (ResultSet rows = statement.getResultSet()) {
 			return rows.next() && token.owner().equals(rows.getString(1));
 		}
 	}
@@ -155,17 +153,20 @@ final class FenceTable {
 	}
 
 	/**
-	 * Read the fences of resources without a lock, in a transaction that cannot write.
+	 * Read the fences of resources without a lock, in a transaction that cannot lock.
 	 * @param connection a connection in a transaction
 	 * @param held the resources
 	 * @return what the rows show, by key of the resource; {@code null} if the transaction
-	 * can write
+	 * can lock
 	 * @throws SQLException if the statement failed
 	 */
 	@Nullable Map<String, FencingToken> readInReadOnlyTransaction(Connection connection, Collection<? extends HeldResource> held)
 			throws SQLException {
-		String sql = "SELECT resource_key, token, owner, " + this.dialect.readOnlyTransaction() + " FROM " + this.name
-				+ in(held);
+		String cannotLock = this.dialect.readOnlyTransaction();
+		if (cannotLock == null) {
+			return null;
+		}
+		String sql = "SELECT resource_key, token, owner, " + cannotLock + " FROM " + this.name + in(held);
 		try (PreparedStatement statement = prepare(connection, sql)) {
 			setKeys(statement, keys(held));
 			Map<String, FencingToken> result = new HashMap<>();
@@ -188,12 +189,42 @@ final class FenceTable {
 	 * @throws SQLException if the statement failed
 	 */
 	@Nullable String transactionId(Connection connection) throws SQLException {
-		String query = this.dialect.transactionId();
+		String query = this.dialect.transactionIdentity().query();
 		if (query == null) {
 			return null;
 		}
 		try (PreparedStatement statement = prepare(connection, query); ResultSet rows = statement.executeQuery()) {
 			return rows.next() ? rows.getString(1) : null;
+		}
+	}
+
+	/**
+	 * Set the savepoint that is gone when the server has replaced the transaction.
+	 * @param connection a connection in a transaction
+	 * @throws SQLException if the statement failed
+	 */
+	void mark(Connection connection) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute("SAVEPOINT " + MARK);
+		}
+	}
+
+	/**
+	 * Release the savepoint.
+	 * @param connection a connection in a transaction
+	 * @return whether it was still there
+	 * @throws SQLException if the statement failed
+	 */
+	boolean releaseMark(Connection connection) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute("RELEASE SAVEPOINT " + MARK);
+			return true;
+		}
+		catch (SQLException ex) {
+			if (this.dialect.transactionIdentity().isMissing(ex)) {
+				return false;
+			}
+			throw ex;
 		}
 	}
 

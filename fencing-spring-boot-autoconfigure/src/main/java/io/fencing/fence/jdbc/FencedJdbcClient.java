@@ -6,7 +6,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -36,13 +35,10 @@ final class FencedJdbcClient {
 
 	private final DataSource dataSource;
 
-	private final Supplier<JdbcFences> fences;
-
 	private final FencedStatements statements;
 
-	private FencedJdbcClient(DataSource dataSource, Supplier<JdbcFences> fences, FencedStatements statements) {
+	private FencedJdbcClient(DataSource dataSource, FencedStatements statements) {
 		this.dataSource = dataSource;
-		this.fences = fences;
 		this.statements = statements;
 	}
 
@@ -50,12 +46,10 @@ final class FencedJdbcClient {
 	 * Wrap a client.
 	 * @param client the client
 	 * @param beanName the name of its bean
-	 * @param fences gives the fences
 	 * @param statements checks statements
 	 * @return the client behind its fence
 	 */
-	static JdbcClient wrap(JdbcClient client, String beanName, Supplier<JdbcFences> fences,
-			FencedStatements statements) {
+	static JdbcClient wrap(JdbcClient client, String beanName, FencedStatements statements) {
 		DataSource dataSource = findDataSource(client);
 		if (dataSource == null) {
 			logger
@@ -63,7 +57,7 @@ final class FencedJdbcClient {
 						+ "JdbcTemplate that is a bean", beanName, client.getClass().getName());
 			return client;
 		}
-		FencedJdbcClient fenced = new FencedJdbcClient(dataSource, fences, statements);
+		FencedJdbcClient fenced = new FencedJdbcClient(dataSource, statements);
 		return fenced.proxy(JdbcClient.class, (proxy, method, arguments) -> {
 			Object result = invoke(client, method, arguments);
 			return (result instanceof StatementSpec spec && arguments != null)
@@ -93,17 +87,10 @@ final class FencedJdbcClient {
 				Object next = invoke(spec, method, arguments);
 				return (next != spec) ? wrap(next, result, sql) : proxy;
 			}
-			return send(TemplateStatement.of(method.getName(), this.statements.text(sql)), spec, method, arguments);
+			return this.statements.execute(this.dataSource,
+					() -> TemplateStatement.of(method.getName(), this.statements.text(sql)),
+					() -> invoke(spec, method, arguments));
 		});
-	}
-
-	private @Nullable Object send(TemplateStatement statement, Object spec, Method method,
-			@Nullable Object @Nullable [] arguments) throws Throwable {
-		JdbcFence fence = this.fences.get().findForStatement(this.dataSource);
-		if (fence == null) {
-			return invoke(spec, method, arguments);
-		}
-		return this.statements.execute(fence, this.dataSource, statement, () -> invoke(spec, method, arguments));
 	}
 
 	private static Object invoke(Object target, Method method, @Nullable Object @Nullable [] arguments)

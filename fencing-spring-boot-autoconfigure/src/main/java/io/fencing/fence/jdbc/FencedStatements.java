@@ -1,6 +1,7 @@
 package io.fencing.fence.jdbc;
 
 import java.sql.SQLException;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -16,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
-import org.springframework.util.ConcurrentLruCache;
 
 /**
  * Stands in front of every statement that goes through a fenced template. It asks whether
@@ -26,11 +26,19 @@ import org.springframework.util.ConcurrentLruCache;
  */
 final class FencedStatements {
 
-	private static final int LONGEST_CACHED_TEXT = 4096;
+	private final Supplier<JdbcFences> fences;
 
-	private final UnfencedWriteGuard outside = new UnfencedWriteGuard();
+	private final UnfencedWriteGuard unfenced = new UnfencedWriteGuard();
 
-	private final ConcurrentLruCache<String, StatementText> texts = new ConcurrentLruCache<>(512, StatementText::new);
+	private final StatementTexts texts = new StatementTexts();
+
+	/**
+	 * Create an instance.
+	 * @param fences gives the fences; called at the first statement
+	 */
+	FencedStatements(Supplier<JdbcFences> fences) {
+		this.fences = fences;
+	}
 
 	/**
 	 * What can be told from a text.
@@ -38,29 +46,47 @@ final class FencedStatements {
 	 * @return the text, read
 	 */
 	StatementText text(String sql) {
-		return (sql.length() > LONGEST_CACHED_TEXT) ? new StatementText(sql) : this.texts.get(sql);
+		return this.texts.get(sql);
 	}
 
 	/**
 	 * Send a statement.
-	 * @param fence the fence of its data source
 	 * @param dataSource the data source that the template was given
-	 * @param statement the statement
+	 * @param statement tells the statement
 	 * @param call sends it
 	 * @return the result
 	 * @throws Throwable what the call throws, unchanged
 	 * @throws FencingException if the statement was refused
 	 */
-	@Nullable Object execute(JdbcFence fence, DataSource dataSource, TemplateStatement statement, StatementCall call)
-			throws Throwable {
+	@Nullable Object execute(DataSource dataSource, Supplier<TemplateStatement> statement, StatementCall call) throws Throwable {
+		JdbcFences fences = this.fences.get();
+		if (fences.passEverything()) {
+			return call.proceed();
+		}
 		OperationContext context = OperationContext.get();
+		JdbcFence fence = fences.findForStatement(dataSource);
 		if (context == null) {
-			this.outside.check(fence, statement);
+			if (fence != null) {
+				this.unfenced.check(fence, statement.get());
+			}
 			return call.proceed();
 		}
 		if (!context.isEnforced()) {
 			return call.proceed();
 		}
+		if (fence != null) {
+			return execute(fence, context, dataSource, statement.get(), call);
+		}
+		if (!fences.isExcluded(dataSource)) {
+			this.unfenced.checkInside(fences, null, context, statement.get());
+		}
+		try (OwnStatements.Scope looked = OwnStatements.open()) {
+			return call.proceed();
+		}
+	}
+
+	private static @Nullable Object execute(JdbcFence fence, OperationContext context, DataSource dataSource,
+			TemplateStatement statement, StatementCall call) throws Throwable {
 		FencingException refusal = context.getRefusal();
 		if (refusal != null) {
 			throw refusal;
@@ -103,7 +129,8 @@ final class FencedStatements {
 			fence.rejected(context, RejectionReason.UNFENCED);
 			throw context.refuse(new InvalidFencedOperationException(context.getOperation(), null,
 					"a statement runs in a transaction on storage '" + fence.getStorage()
-							+ "' that was begun outside of the operation, or by a transaction manager that is no bean",
+							+ "' that was begun outside of the operation, or by a transaction manager that is no bean, or "
+							+ "by a read in the transaction of another DataSource, without auto-commit",
 					"begin it inside the operation, with a transaction manager that is a bean"));
 		}
 		hold.check(context);
@@ -139,10 +166,10 @@ final class FencedStatements {
 
 	private static boolean passesWithoutHold(JdbcFence fence, OperationContext context, TemplateStatement statement,
 			boolean completing) {
-		if (statement.isPlainRead(fence)) {
+		if (statement.isPlainRead(fence.getSettings())) {
 			return true;
 		}
-		if (!completing && statement.isUnfenced(fence)) {
+		if (!completing && statement.isUnfenced(fence.getSettings())) {
 			fence.getListeners().onUnfenced(context.getOperation(), fence.getStorage());
 			return true;
 		}

@@ -3,7 +3,6 @@ package io.fencing.fence.jdbc;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Set;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
@@ -27,12 +26,9 @@ final class FencedTemplateInterceptor implements MethodInterceptor {
 
 	private static final Set<String> KNOWN = names(JdbcTemplate.class);
 
-	private final Supplier<JdbcFences> fences;
-
 	private final FencedStatements statements;
 
-	FencedTemplateInterceptor(Supplier<JdbcFences> fences, FencedStatements statements) {
-		this.fences = fences;
+	FencedTemplateInterceptor(FencedStatements statements) {
 		this.statements = statements;
 	}
 
@@ -52,11 +48,9 @@ final class FencedTemplateInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		DataSource dataSource = template.getDataSource();
-		JdbcFence fence = this.fences.get().findForStatement(dataSource);
-		if (fence == null || dataSource == null) {
-			return invocation.proceed();
-		}
-		return this.statements.execute(fence, dataSource, statement(invocation), invocation::proceed);
+		return (dataSource != null)
+				? this.statements.execute(dataSource, () -> statement(invocation), invocation::proceed)
+				: invocation.proceed();
 	}
 
 	private TemplateStatement statement(MethodInvocation invocation) {

@@ -27,9 +27,7 @@ public final class FencedTemplatePostProcessor extends AbstractAdvisingBeanPostP
 
 	private static final Logger logger = LoggerFactory.getLogger(FencedTemplatePostProcessor.class);
 
-	private final FencedStatements statements = new FencedStatements();
-
-	private final Supplier<JdbcFences> fences;
+	private final FencedStatements statements;
 
 	private final Advisor templateAdvisor;
 
@@ -38,9 +36,9 @@ public final class FencedTemplatePostProcessor extends AbstractAdvisingBeanPostP
 	 * @param fences gives the fences; called at the first statement
 	 */
 	public FencedTemplatePostProcessor(Supplier<JdbcFences> fences) {
-		this.fences = fences;
+		this.statements = new FencedStatements(fences);
 		this.templateAdvisor = new DefaultPointcutAdvisor(new TemplatePointcut(),
-				new FencedTemplateInterceptor(fences, this.statements));
+				new FencedTemplateInterceptor(this.statements));
 		this.advisor = this.templateAdvisor;
 		setProxyTargetClass(true);
 	}
@@ -51,7 +49,7 @@ public final class FencedTemplatePostProcessor extends AbstractAdvisingBeanPostP
 			return fence(template, beanName);
 		}
 		if (bean instanceof JdbcClient client) {
-			return FencedJdbcClient.wrap(client, beanName, this.fences, this.statements);
+			return FencedJdbcClient.wrap(client, beanName, this.statements);
 		}
 		return super.postProcessAfterInitialization(bean, beanName);
 	}

@@ -100,7 +100,7 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 		if (holder != null) {
 			TransactionHold hold = TransactionHold.find(holder);
 			if (hold != null) {
-				hold.verify();
+				hold.verify(true);
 			}
 			else {
 				checkNeedsNoHold();

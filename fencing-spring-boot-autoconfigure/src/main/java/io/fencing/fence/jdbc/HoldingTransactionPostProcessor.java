@@ -35,8 +35,8 @@ public final class HoldingTransactionPostProcessor implements BeanPostProcessor 
 			}
 			else {
 				logger.warn(
-						"Transactions of bean '{}' of type '{}' cannot be held, since it takes no listeners; "
-								+ "statements in them are refused inside fenced operations",
+						"Transactions of bean '{}' of type '{}' cannot be held, since it takes no listeners; unless it "
+								+ "leaves them to managers that are beans, they are refused inside fenced operations",
 						beanName, manager.getClass().getName());
 			}
 		}

@@ -3,6 +3,10 @@ package io.fencing.fence.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 
 import javax.sql.DataSource;
 
@@ -20,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -46,6 +51,8 @@ public final class JdbcFence implements Fence {
 
 	private final FencingListeners listeners;
 
+	private final Set<String> managers;
+
 	private final FenceClaim claim;
 
 	private final FenceHold hold = new FenceHold(this);
@@ -53,6 +60,8 @@ public final class JdbcFence implements Fence {
 	private final JoinableTransactions joinable = new JoinableTransactions(this);
 
 	private final OwnTransactions ownTransactions;
+
+	private final FenceCleanup cleanup;
 
 	private volatile @Nullable FenceTable table;
 
@@ -66,12 +75,28 @@ public final class JdbcFence implements Fence {
 	 */
 	public JdbcFence(@Nullable String name, DataSource dataSource, JdbcFenceSettings settings,
 			FencingListeners listeners) {
+		this(name, dataSource, settings, listeners, Set.of());
+	}
+
+	/**
+	 * Create a fence whose transaction managers are known.
+	 * @param name the low-cardinality name of the storage, {@code null} for that of its
+	 * dialect
+	 * @param dataSource the very object that transactions are bound to
+	 * @param settings the settings
+	 * @param listeners told of admissions and rejections
+	 * @param managers the bean names of its transaction managers
+	 */
+	public JdbcFence(@Nullable String name, DataSource dataSource, JdbcFenceSettings settings,
+			FencingListeners listeners, Set<String> managers) {
+		this.managers = Set.copyOf(managers);
 		this.name = name;
 		this.dataSource = ManagedDataSources.unwrap(dataSource);
 		this.settings = settings;
 		this.listeners = listeners;
 		this.claim = new FenceClaim(this);
 		this.ownTransactions = new OwnTransactions(this);
+		this.cleanup = new FenceCleanup(this);
 	}
 
 	@Override
@@ -80,7 +105,7 @@ public final class JdbcFence implements Fence {
 		if (this.name != null) {
 			return this.name;
 		}
-		return (table != null) ? table.getDialect().getStorage() : "jdbc";
+		return (table != null) ? table.getDialect().getName() : "jdbc";
 	}
 
 	/**
@@ -91,12 +116,35 @@ public final class JdbcFence implements Fence {
 		return this.dataSource;
 	}
 
+	/**
+	 * The data sources that have a fence table each: what a routing one may lead to, else
+	 * the data source itself.
+	 * @return at least one
+	 */
+	public Collection<DataSource> getTargets() {
+		if (!(this.dataSource instanceof AbstractRoutingDataSource routing)) {
+			return List.of(this.dataSource);
+		}
+		Set<DataSource> targets = new LinkedHashSet<>(routing.getResolvedDataSources().values());
+		DataSource standard = routing.getResolvedDefaultDataSource();
+		if (standard != null) {
+			targets.add(standard);
+		}
+		return targets;
+	}
+
 	JdbcFenceSettings getSettings() {
 		return this.settings;
 	}
 
 	FencingListeners getListeners() {
 		return this.listeners;
+	}
+
+	@Override
+	public boolean isManagedBy(String transactionManager) {
+		// with several, one cannot suspend what another has begun
+		return this.managers.equals(Set.of(transactionManager));
 	}
 
 	@Override
@@ -118,12 +166,23 @@ public final class JdbcFence implements Fence {
 
 	/**
 	 * Check that the fence table is there and can be read.
+	 * @param target the data source, or one that it routes to
 	 * @throws InvalidFencedOperationException if the table is missing or the database
 	 * cannot be fenced
 	 * @throws DataAccessException if the database cannot be asked
 	 */
-	public void verify() {
-		this.claim.verify();
+	public void verify(DataSource target) {
+		this.claim.verify(target);
+	}
+
+	/**
+	 * Remove the rows that are older than the retention, in bounded batches. Rows that
+	 * are in use stay; several nodes may do so at once.
+	 * @return the number of rows removed
+	 * @throws DataAccessException if the database fails; what was removed stays so
+	 */
+	public int removeExpired() {
+		return this.cleanup.run();
 	}
 
 	FenceHold hold() {
@@ -144,11 +203,8 @@ public final class JdbcFence implements Fence {
 	FenceTable table(Connection connection) throws SQLException {
 		FenceTable table = this.table;
 		if (table == null) {
-			DatabaseDialect dialect = this.settings.dialect();
-			if (dialect == null) {
-				dialect = DatabaseDialect.of(getStorage(), connection.getMetaData().getDatabaseProductName());
-			}
-			table = new FenceTable(dialect, this.settings.table(), this.settings.admissionTimeout());
+			table = new FenceTable(this.settings.dialects().find(getStorage(), connection), this.settings.table(),
+					this.settings.admissionTimeout());
 			this.table = table;
 		}
 		return table;
@@ -160,12 +216,17 @@ public final class JdbcFence implements Fence {
 	 */
 	@Nullable DatabaseDialect getDialect() {
 		FenceTable table = this.table;
-		return (table != null) ? table.getDialect() : this.settings.dialect();
+		return (table != null) ? table.getDialect() : this.settings.dialects().getChosen();
 	}
 
 	boolean sharesLocks() {
 		DatabaseDialect dialect = getDialect();
 		return dialect != null && dialect.sharesLocks();
+	}
+
+	boolean isMarking() {
+		DatabaseDialect dialect = getDialect();
+		return dialect != null && dialect.transactionIdentity().isBySavepoint();
 	}
 
 	void admitted(OperationContext context, Duration took) {

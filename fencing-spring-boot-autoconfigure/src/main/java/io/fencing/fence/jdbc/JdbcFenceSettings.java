@@ -8,15 +8,14 @@ import java.util.stream.Collectors;
 
 import io.fencing.InvalidFencedOperationException;
 import io.fencing.fence.UnfencedWrites;
-import io.fencing.jdbc.DatabaseDialect;
+import io.fencing.jdbc.DatabaseDialects;
 import io.fencing.jdbc.TableName;
-import org.jspecify.annotations.Nullable;
 
 /**
  * How a JDBC fence works. Immutable.
  *
  * @param table the fence table
- * @param dialect the dialect, {@code null} to recognise it at first use
+ * @param dialects the dialects that the database may have
  * @param admissionTimeout the longest time that a claim tries to get past transactions
  * that keep a fence locked
  * @param retention how long the fence remembers a token, at least 24 hours
@@ -26,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param unfencedStatements beginnings of statements that are sent as they are, without a
  * transaction and without a hold, such as {@code VACUUM}
  */
-public record JdbcFenceSettings(TableName table, @Nullable DatabaseDialect dialect, Duration admissionTimeout,
+public record JdbcFenceSettings(TableName table, DatabaseDialects dialects, Duration admissionTimeout,
 		Duration retention, JoinedTransactions joinedTransactions, UnfencedWrites unfencedWrites,
 		Set<String> writingFunctions, List<String> unfencedStatements) {
 
@@ -68,9 +67,9 @@ public record JdbcFenceSettings(TableName table, @Nullable DatabaseDialect diale
 	 * @return the settings of an application that sets none
 	 */
 	public static JdbcFenceSettings defaults() {
-		return new JdbcFenceSettings(new TableName(null, DEFAULT_TABLE), null, Duration.ofSeconds(3),
-				Duration.ofDays(7), JoinedTransactions.SAFE, UnfencedWrites.ALLOW, DEFAULT_WRITING_FUNCTIONS,
-				List.of());
+		return new JdbcFenceSettings(new TableName(null, DEFAULT_TABLE), DatabaseDialects.of(List.of()),
+				Duration.ofSeconds(3), Duration.ofDays(7), JoinedTransactions.SAFE, UnfencedWrites.ALLOW,
+				DEFAULT_WRITING_FUNCTIONS, List.of());
 	}
 
 }

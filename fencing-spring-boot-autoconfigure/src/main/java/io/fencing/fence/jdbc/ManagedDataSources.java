@@ -4,6 +4,7 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.InfrastructureProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.hibernate.HibernateTransactionManager;
@@ -38,18 +39,37 @@ public final class ManagedDataSources {
 	}
 
 	/**
+	 * Whether the transactions of a manager are certainly those of a database.
+	 * @param manager a transaction manager
+	 * @return whether it should drive a data source
+	 */
+	public static boolean needsOne(TransactionManager manager) {
+		return ORM_PRESENT && Orm.isPresent(manager);
+	}
+
+	/**
 	 * What connections are bound to when a data source is used.
 	 * @param dataSource a data source
-	 * @return itself, or the target of a {@link TransactionAwareDataSourceProxy}
+	 * @return itself, or the target of a {@link TransactionAwareDataSourceProxy} or an
+	 * {@link InfrastructureProxy}
 	 */
 	public static DataSource unwrap(DataSource dataSource) {
-		DataSource target = (dataSource instanceof TransactionAwareDataSourceProxy proxy) ? proxy.getTargetDataSource()
-				: null;
-		return (target != null) ? target : dataSource;
+		Object target = null;
+		if (dataSource instanceof TransactionAwareDataSourceProxy proxy) {
+			target = proxy.getTargetDataSource();
+		}
+		else if (dataSource instanceof InfrastructureProxy proxy) {
+			target = proxy.getWrappedObject();
+		}
+		return (target instanceof DataSource unwrapped) ? unwrap(unwrapped) : dataSource;
 	}
 
 	// spring-orm may be absent
 	private static final class Orm {
+
+		static boolean isPresent(TransactionManager manager) {
+			return manager instanceof JpaTransactionManager || manager instanceof HibernateTransactionManager;
+		}
 
 		static @Nullable DataSource find(TransactionManager manager) {
 			if (manager instanceof JpaTransactionManager jpa) {

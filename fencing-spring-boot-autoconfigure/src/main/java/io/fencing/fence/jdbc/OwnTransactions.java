@@ -1,6 +1,7 @@
 package io.fencing.fence.jdbc;
 
 import java.util.List;
+import java.util.Set;
 
 import io.fencing.fence.jdbc.FencedStatements.StatementCall;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,7 @@ final class OwnTransactions {
 
 	OwnTransactions(JdbcFence fence) {
 		JdbcTransactionManager manager = new JdbcTransactionManager(fence.getDataSource());
-		JdbcFences itself = new JdbcFences(fence.getSettings().unfencedWrites(), () -> List.of(fence));
+		JdbcFences itself = new JdbcFences(fence.getSettings(), fence.getListeners(), () -> List.of(fence), Set::of);
 		manager.setTransactionExecutionListeners(List.of(new HoldingTransactionListener(manager, () -> itself)));
 		this.manager = manager;
 	}

@@ -74,13 +74,14 @@ final class StatementText {
 	}
 
 	private static boolean isComment(String sql, int at) {
-		return sql.startsWith("--", at) || sql.startsWith("/*", at);
+		return sql.startsWith("--", at) || sql.startsWith("#", at)
+				|| (sql.startsWith("/*", at) && !sql.startsWith("/*!", at) && !sql.startsWith("/*M!", at));
 	}
 
 	// words of a nested comment count as words of the statement: careful enough
 	private static int endOfComment(String sql, int at) {
-		boolean line = sql.charAt(at) == '-';
-		int end = sql.indexOf(line ? "\n" : "*/", at + 2);
+		boolean line = sql.charAt(at) != '/';
+		int end = sql.indexOf(line ? "\n" : "*/", at + (line ? 1 : 2));
 		return (end < 0) ? sql.length() : end + (line ? 1 : 2);
 	}
 

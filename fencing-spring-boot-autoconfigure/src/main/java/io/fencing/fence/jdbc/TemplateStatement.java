@@ -68,21 +68,21 @@ final class TemplateStatement {
 
 	/**
 	 * Whether it plainly changes nothing.
-	 * @param fence the fence
+	 * @param settings the settings of the fences
 	 * @return whether it is a read; {@code false} if its text is not known
 	 */
-	boolean isPlainRead(JdbcFence fence) {
+	boolean isPlainRead(JdbcFenceSettings settings) {
 		return this.texts != null
-				&& this.texts.stream().allMatch((text) -> text.isPlainRead(fence.getSettings().writingFunctions()));
+				&& this.texts.stream().allMatch((text) -> text.isPlainRead(settings.writingFunctions()));
 	}
 
 	/**
 	 * Whether the settings let it pass without a hold.
-	 * @param fence the fence
+	 * @param settings the settings of the fences
 	 * @return whether they do
 	 */
-	boolean isUnfenced(JdbcFence fence) {
-		List<String> beginnings = fence.getSettings().unfencedStatements();
+	boolean isUnfenced(JdbcFenceSettings settings) {
+		List<String> beginnings = settings.unfencedStatements();
 		return this.texts != null && !beginnings.isEmpty()
 				&& this.texts.stream().allMatch((text) -> beginnings.stream().anyMatch(text::startsWith));
 	}
@@ -95,8 +95,8 @@ final class TemplateStatement {
 	boolean endsTransaction(JdbcFence fence) {
 		DatabaseDialect dialect = fence.getDialect();
 		return this.texts != null && this.texts.stream()
-			.anyMatch((text) -> text.controlsTransaction() || (dialect != null
-					&& text.words().stream().anyMatch((words) -> dialect.commitsImplicitly(words.get(0)))));
+			.anyMatch((text) -> text.controlsTransaction()
+					|| (dialect != null && text.words().stream().anyMatch(dialect::commitsImplicitly)));
 	}
 
 	/**

@@ -41,7 +41,12 @@ final class TransactionHold implements TransactionSynchronization {
 
 	private @Nullable String transactionId;
 
+	// where a savepoint tells whether the server has replaced the transaction
+	private boolean marked;
+
 	private boolean undone;
+
+	private boolean committed;
 
 	// the lock is that of an outer transaction
 	private boolean resting;
@@ -138,6 +143,10 @@ final class TransactionHold implements TransactionSynchronization {
 		resources.forEach((one) -> this.held.put(one.getResource(), one));
 		this.context = context;
 		context.meetFence();
+		if (!this.marked && this.fence.isMarking()) {
+			this.fence.hold().mark(context, this.held.values(), this.holder);
+			this.marked = true;
+		}
 	}
 
 	// for databases without shared locks; the outer transaction is asked again, since it
@@ -207,9 +216,10 @@ final class TransactionHold implements TransactionSynchronization {
 	 * Check before the commit that the fences are held, by equality and never by a claim.
 	 * Nothing is asked where the server cannot have let go of the hold. An operation that
 	 * was refused ends with that, so nothing more of it may be applied.
+	 * @param last whether nothing of the application runs between this and the commit
 	 * @throws FencingException if the transaction must not commit
 	 */
-	void verify() {
+	void verify(boolean last) {
 		throwRefusal(this.context);
 		FencingException recorded = this.context.getRefusal();
 		if (recorded != null) {
@@ -217,6 +227,27 @@ final class TransactionHold implements TransactionSynchronization {
 		}
 		if (this.undone || !this.first || !this.fence.sharesLocks()) {
 			takeAgain();
+		}
+		// of a transaction that was there before, the listener may not know
+		if (this.marked && (last || !this.first)) {
+			checkMark(!last);
+		}
+	}
+
+	private void checkMark(boolean again) {
+		this.marked = false;
+		try {
+			if (!this.fence.hold().releaseMark(this.context, this.held.values(), this.holder)) {
+				throw replaced();
+			}
+			if (again) {
+				this.fence.hold().mark(this.context, this.held.values(), this.holder);
+				this.marked = true;
+			}
+		}
+		catch (FencingException ex) {
+			this.refusal = this.context.refuse(ex);
+			throw ex;
 		}
 	}
 
@@ -245,13 +276,33 @@ final class TransactionHold implements TransactionSynchronization {
 
 	@Override
 	public void savepointRollback(Object savepoint) {
+		// comes before the roll back, which takes a mark away that is younger than the
+		// savepoint
+		if (this.marked && !this.first) {
+			checkMark(false);
+		}
 		undone();
 	}
 
 	@Override
 	public void beforeCommit(boolean readOnly) {
 		// repeated by the listener, where the transaction manager has one
-		verify();
+		verify(false);
+	}
+
+	@Override
+	public void afterCommit() {
+		this.committed = true;
+	}
+
+	/**
+	 * Whether what an operation sends in this transaction is held, or cannot be
+	 * committed.
+	 * @param context the operation
+	 * @return whether it is; not after the commit, although the connection is still bound
+	 */
+	boolean protects(OperationContext context) {
+		return !this.committed && (this.refusal != null || context.getAllHeld().stream().allMatch(this::covers));
 	}
 
 	@Override

@@ -154,11 +154,22 @@ class FenceRaceTests {
 		/** PostgreSQL. */
 		POSTGRESQL,
 
+		/** MariaDB, at its default isolation. */
+		MARIADB,
+
+		/** MySQL, at its default isolation. */
+		MYSQL,
+
 		/** H2. */
 		H2;
 
 		HikariDataSource newPool(int size) {
-			DataSource target = (this == H2) ? TestServers.newH2() : TestServers.newPostgres();
+			DataSource target = switch (this) {
+				case POSTGRESQL -> TestServers.newPostgres();
+				case MARIADB -> TestServers.newMariaDb();
+				case MYSQL -> TestServers.newMySql();
+				case H2 -> TestServers.newH2();
+			};
 			HikariDataSource pool = new HikariDataSource();
 			pool.setDataSource(target);
 			pool.setMaximumPoolSize(size);

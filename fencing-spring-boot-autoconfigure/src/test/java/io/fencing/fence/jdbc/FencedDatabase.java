@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 import javax.sql.DataSource;
@@ -12,10 +13,12 @@ import io.fencing.FencingListener;
 import io.fencing.FencingListeners;
 import io.fencing.RejectionReason;
 import io.fencing.fence.UnfencedWrites;
+import io.fencing.jdbc.DatabaseDialects;
 import io.fencing.jdbc.TableName;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -63,8 +66,9 @@ final class FencedDatabase {
 			}
 
 		};
-		this.fence = new JdbcFence(null, dataSource, settings, new FencingListeners(List.of(recorder)));
-		this.fences = new JdbcFences(settings.unfencedWrites(), () -> List.of(this.fence));
+		FencingListeners listeners = new FencingListeners(List.of(recorder));
+		this.fence = new JdbcFence(null, dataSource, settings, listeners);
+		this.fences = new JdbcFences(settings, listeners, () -> List.of(this.fence), Set::of);
 		this.manager = manage(new JdbcTransactionManager(dataSource));
 		this.jdbc = wrap(new JdbcTemplate(dataSource));
 		this.raw = new JdbcTemplate(dataSource);
@@ -77,10 +81,8 @@ final class FencedDatabase {
 
 	static FencedDatabase create(DataSource dataSource, JdbcFenceSettings settings) {
 		FencedDatabase database = new FencedDatabase(dataSource, settings);
-		String product = database.raw
-			.execute((org.springframework.jdbc.core.ConnectionCallback<String>) (connection) -> connection.getMetaData()
-				.getDatabaseProductName());
-		String dialect = "H2".equals(product) ? "h2" : "postgresql";
+		String dialect = Objects.requireNonNull(database.raw.execute(
+				(ConnectionCallback<String>) (connection) -> database.fence.table(connection).getDialect().getName()));
 		new ResourceDatabasePopulator(new ClassPathResource("io/fencing/jdbc/schema-drop-" + dialect + ".sql"),
 				new ClassPathResource("io/fencing/jdbc/schema-" + dialect + ".sql"))
 			.execute(dataSource);
@@ -92,9 +94,9 @@ final class FencedDatabase {
 	}
 
 	static JdbcFenceSettings settings(UnfencedWrites unfencedWrites, JoinedTransactions joined, Duration timeout) {
-		return new JdbcFenceSettings(new TableName(null, JdbcFenceSettings.DEFAULT_TABLE), null, timeout,
-				Duration.ofDays(7), joined, unfencedWrites, JdbcFenceSettings.DEFAULT_WRITING_FUNCTIONS,
-				List.of("vacuum analyze"));
+		return new JdbcFenceSettings(new TableName(null, JdbcFenceSettings.DEFAULT_TABLE),
+				DatabaseDialects.of(List.of()), timeout, Duration.ofDays(7), joined, unfencedWrites,
+				JdbcFenceSettings.DEFAULT_WRITING_FUNCTIONS, List.of("vacuum analyze"));
 	}
 
 	<T extends PlatformTransactionManager> T manage(T manager) {
@@ -158,7 +160,7 @@ final class FencedDatabase {
 	}
 
 	Set<String> tokens() {
-		return Set.copyOf(this.raw.queryForList("SELECT token || ':' || owner FROM fencing_fence", String.class));
+		return Set.copyOf(this.raw.queryForList("SELECT CONCAT(token, ':', owner) FROM fencing_fence", String.class));
 	}
 
 }

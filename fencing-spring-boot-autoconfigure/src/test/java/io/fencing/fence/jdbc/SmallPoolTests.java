@@ -45,7 +45,8 @@ class SmallPoolTests {
 	void case79WhenPoolHasOneConnectionThenJoinedClaimEndsInTimeAndTyped(Server server) {
 		try (HikariDataSource pool = server.newPool(1)) {
 			FencedDatabase database = FencedDatabase.create(pool, SETTINGS);
-			database.transaction()
+			database
+				.transaction(TransactionDefinition.PROPAGATION_REQUIRED, TransactionDefinition.ISOLATION_READ_COMMITTED)
 				.executeWithoutResult((status) -> assertThatExceptionOfType(CannotGetJdbcConnectionException.class)
 					.isThrownBy(() -> database.operations.run(() -> database.write(1), TestHeld.next("account:a"))));
 			assertThat(database.balance()).isZero();

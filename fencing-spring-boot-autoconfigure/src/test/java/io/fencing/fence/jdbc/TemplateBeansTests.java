@@ -2,6 +2,7 @@ package io.fencing.fence.jdbc;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 
 import javax.sql.DataSource;
 
@@ -149,7 +150,8 @@ class TemplateBeansTests {
 
 		@Bean
 		JdbcFences jdbcFences(ObjectProvider<JdbcFence> fences) {
-			return new JdbcFences(UnfencedWrites.ALLOW, () -> fences.orderedStream().toList());
+			return new JdbcFences(JdbcFenceSettings.defaults(), new FencingListeners(List.of()),
+					() -> fences.orderedStream().toList(), Set::of);
 		}
 
 		@Bean

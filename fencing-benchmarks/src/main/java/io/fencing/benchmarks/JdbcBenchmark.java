@@ -1,0 +1,287 @@
+package io.fencing.benchmarks;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.fencing.FencedResource;
+import io.fencing.FencedResourceFactory;
+import io.fencing.FencingListeners;
+import io.fencing.FencingToken;
+import io.fencing.context.OperationContext;
+import io.fencing.fence.jdbc.FencedDataSourcePostProcessor;
+import io.fencing.fence.jdbc.FencedTemplatePostProcessor;
+import io.fencing.fence.jdbc.HoldingTransactionPostProcessor;
+import io.fencing.fence.jdbc.JdbcFence;
+import io.fencing.fence.jdbc.JdbcFenceSettings;
+import io.fencing.fence.jdbc.JdbcFences;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * A transaction with one update, of a row of each thread: plain; with the same claim and
+ * hold written by hand with plain JDBC; and as an operation of ours, without its lease.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.Throughput)
+@OutputTimeUnit(TimeUnit.SECONDS)
+@Fork(1)
+@Warmup(iterations = 6 * JdbcBenchmark.SIDES, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = JdbcBenchmark.ROUNDS * JdbcBenchmark.SIDES, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+public class JdbcBenchmark {
+
+	/** Plain, written by hand, and ours. */
+	static final int SIDES = 3;
+
+	/** Of each side. */
+	static final int ROUNDS = 15;
+
+	private static final int MOST_THREADS = 64;
+
+	private static final AtomicLong TOKENS = new AtomicLong(System.currentTimeMillis() * 1000);
+
+	private final AtomicInteger workers = new AtomicInteger();
+
+	@Param({ "POSTGRESQL" })
+	private Statements database = Statements.POSTGRESQL;
+
+	@Param({ "jdbc:postgresql://127.0.0.1:5432/postgres?user=postgres" })
+	private String url = "";
+
+	private final HikariDataSource dataSource = new HikariDataSource();
+
+	private final JdbcTemplate plainTemplate = new JdbcTemplate(this.dataSource);
+
+	private final TransactionTemplate plainTransaction = new TransactionTemplate(
+			new JdbcTransactionManager(this.dataSource));
+
+	private final JdbcFence fence = new JdbcFence(null, this.dataSource, JdbcFenceSettings.defaults(),
+			new FencingListeners(List.of()));
+
+	private final JdbcFences fences = new JdbcFences(JdbcFenceSettings.defaults(), new FencingListeners(List.of()),
+			() -> List.of(this.fence), List::of);
+
+	private final DataSource fencedDataSource = (DataSource) new FencedDataSourcePostProcessor(() -> this.fences)
+		.postProcessAfterInitialization(this.dataSource, "dataSource");
+
+	private final JdbcTemplate fencedTemplate = (JdbcTemplate) new FencedTemplatePostProcessor(() -> this.fences)
+		.postProcessAfterInitialization(new JdbcTemplate(this.fencedDataSource), "jdbcTemplate");
+
+	private final TransactionTemplate fencedTransaction = new TransactionTemplate(
+			(JdbcTransactionManager) new HoldingTransactionPostProcessor(() -> this.fences)
+				.postProcessAfterInitialization(new JdbcTransactionManager(this.fencedDataSource),
+						"transactionManager"));
+
+	private int iteration;
+
+	private Side side = Side.PLAIN;
+
+	/**
+	 * Create the tables.
+	 */
+	@Setup
+	public void connect() {
+		this.dataSource.setJdbcUrl(this.url);
+		this.dataSource.setMaximumPoolSize(2 * MOST_THREADS);
+		this.dataSource.setMinimumIdle(16);
+		String dialect = this.database.name().toLowerCase(java.util.Locale.ROOT);
+		new ResourceDatabasePopulator(new ClassPathResource("io/fencing/jdbc/schema-drop-" + dialect + ".sql"),
+				new ClassPathResource("io/fencing/jdbc/schema-" + dialect + ".sql"))
+			.execute(this.dataSource);
+		this.plainTemplate.execute("DROP TABLE IF EXISTS account");
+		this.plainTemplate.execute("CREATE TABLE account (id INT PRIMARY KEY, balance BIGINT NOT NULL)");
+		for (int id = 0; id < MOST_THREADS; id++) {
+			this.plainTemplate.update("INSERT INTO account VALUES (?, 0)", id);
+		}
+	}
+
+	/**
+	 * Take the next side.
+	 */
+	@Setup(Level.Iteration)
+	public void alternate() {
+		this.side = Side.values()[this.iteration % SIDES];
+		this.iteration++;
+	}
+
+	/**
+	 * Disconnect.
+	 */
+	@TearDown
+	public void disconnect() {
+		this.dataSource.close();
+	}
+
+	/**
+	 * One transaction.
+	 * @param worker the thread's own
+	 * @throws SQLException if the database fails
+	 */
+	@Benchmark
+	public void transaction(Worker worker) throws SQLException {
+		switch (this.side) {
+			case PLAIN -> update(worker, this.plainTransaction, this.plainTemplate);
+			case BY_HAND -> updateByHand(worker);
+			case OURS -> updateFenced(worker);
+		}
+	}
+
+	private static void update(Worker worker, TransactionTemplate transaction, JdbcTemplate template) {
+		transaction.executeWithoutResult((status) -> update(worker, template));
+	}
+
+	private static void update(Worker worker, JdbcTemplate template) {
+		template.update("UPDATE account SET balance = balance + 1 WHERE id = ?", worker.id);
+	}
+
+	private void updateFenced(Worker worker) {
+		OperationContext context = new OperationContext("benchmark",
+				List.of(new BenchmarkLease(worker.resource, worker.nextToken())), null);
+		this.fence.claim(context);
+		try (OperationContext.Scope scope = context.open()) {
+			update(worker, this.fencedTransaction, this.fencedTemplate);
+		}
+		if (!context.hasMetFence()) {
+			throw new IllegalStateException("Nothing is fenced");
+		}
+	}
+
+	private void updateByHand(Worker worker) throws SQLException {
+		FencingToken token = worker.nextToken();
+		claim(worker, token);
+		this.plainTransaction.executeWithoutResult((status) -> {
+			hold(worker, token);
+			update(worker, this.plainTemplate);
+		});
+	}
+
+	private void claim(Worker worker, FencingToken token) throws SQLException {
+		try (Connection connection = this.dataSource.getConnection()) {
+			if (!claim(connection, worker, token)) {
+				// the first one of this resource
+				try (PreparedStatement insert = connection.prepareStatement(Statements.INSERT)) {
+					insert.setString(1, worker.resource.getKey());
+					insert.setLong(2, token.value());
+					insert.setString(3, token.owner());
+					insert.executeUpdate();
+				}
+			}
+		}
+	}
+
+	private boolean claim(Connection connection, Worker worker, FencingToken token) throws SQLException {
+		try (PreparedStatement claim = connection.prepareStatement(this.database.claim)) {
+			claim.setLong(1, token.value());
+			claim.setString(2, token.owner());
+			claim.setString(3, worker.resource.getKey());
+			claim.setLong(4, token.value());
+			claim.setLong(5, token.value());
+			try (ResultSet rows = claim.executeQuery()) {
+				return rows.next() && token.owner().equals(rows.getString(1));
+			}
+		}
+	}
+
+	private void hold(Worker worker, FencingToken token) {
+		Connection connection = DataSourceUtils.getConnection(this.dataSource);
+		try (PreparedStatement hold = connection.prepareStatement(this.database.hold)) {
+			hold.setString(1, worker.resource.getKey());
+			try (ResultSet rows = hold.executeQuery()) {
+				if (!rows.next() || rows.getLong(1) != token.value() || !token.owner().equals(rows.getString(2))) {
+					throw new IllegalStateException("Stale");
+				}
+			}
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * What is measured in turn.
+	 */
+	private enum Side {
+
+		PLAIN, BY_HAND, OURS
+
+	}
+
+	/**
+	 * The statements of a claim and a hold, as somebody would write them by hand.
+	 */
+	public enum Statements {
+
+		/** PostgreSQL. */
+		POSTGRESQL(
+				"UPDATE fencing_fence SET token = ?, owner = ?, claimed_at = CURRENT_TIMESTAMP WHERE resource_key = "
+						+ "(SELECT resource_key FROM fencing_fence WHERE resource_key = ? AND token < ? "
+						+ "FOR NO KEY UPDATE SKIP LOCKED) AND token < ? RETURNING owner",
+				"SELECT token, owner FROM fencing_fence WHERE resource_key = ? FOR SHARE SKIP LOCKED");
+
+		static final String INSERT = "INSERT INTO fencing_fence (resource_key, namespace, token, owner, claimed_at) "
+				+ "VALUES (?, 'benchmark', ?, ?, CURRENT_TIMESTAMP)";
+
+		private final String claim;
+
+		private final String hold;
+
+		Statements(String claim, String hold) {
+			this.claim = claim;
+			this.hold = hold;
+		}
+
+	}
+
+	/**
+	 * What each thread has of its own: a row and a resource.
+	 */
+	@State(Scope.Thread)
+	public static class Worker {
+
+		private int id;
+
+		private FencedResource resource = new FencedResourceFactory("benchmark", "secret").create("none");
+
+		/**
+		 * Take a row.
+		 * @param benchmark counts the threads
+		 */
+		@Setup
+		public void take(JdbcBenchmark benchmark) {
+			this.id = benchmark.workers.getAndIncrement();
+			this.resource = new FencedResourceFactory("benchmark", "secret").create("account:" + this.id);
+		}
+
+		private FencingToken nextToken() {
+			return new FencingToken(TOKENS.incrementAndGet(), "owner-" + this.id);
+		}
+
+	}
+
+}

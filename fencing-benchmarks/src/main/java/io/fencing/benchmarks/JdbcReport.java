@@ -1,0 +1,60 @@
+package io.fencing.benchmarks;
+
+import java.io.IOException;
+
+import io.fencing.benchmarks.JdbcBenchmark.Statements;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.Options;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/**
+ * Starts database servers, runs {@link JdbcBenchmark}, and prints a table: the median
+ * scores, and the medians of the ratios of rounds that follow each other.
+ */
+public final class JdbcReport {
+
+	private JdbcReport() {
+	}
+
+	/**
+	 * Run it.
+	 * @param arguments none
+	 * @throws Exception if a server or a benchmark fails
+	 */
+	public static void main(String[] arguments) throws Exception {
+		Rounds.printLoad("start");
+		System.out.println("| database | threads | plain/s | by hand/s | ours/s | ours to by hand | its quartiles "
+				+ "| ours to plain |");
+		System.out.println("| --- | --- | --- | --- | --- | --- | --- | --- |");
+		runPostgres();
+		Rounds.printLoad("end");
+	}
+
+	private static void runPostgres() throws IOException, RunnerException {
+		try (EmbeddedPostgres server = EmbeddedPostgres.builder().setServerConfig("max_connections", "200").start()) {
+			run(Statements.POSTGRESQL, server.getJdbcUrl("postgres", "postgres"));
+		}
+	}
+
+	private static void run(Statements database, String url) throws RunnerException {
+		run(database, url, 1);
+		run(database, url, 8);
+	}
+
+	private static void run(Statements database, String url, int threads) throws RunnerException {
+		Options options = new OptionsBuilder().include(JdbcBenchmark.class.getName() + "\\.")
+			.threads(threads)
+			.param("database", database.name())
+			.param("url", url)
+			.verbosity(VerboseMode.SILENT)
+			.shouldFailOnError(true)
+			.build();
+		Rounds rounds = Rounds.run(options, JdbcBenchmark.SIDES);
+		System.out.printf("| %s | %d | %.0f | %.0f | %.0f | **%.2f** | %.2f to %.2f | %.2f |%n", database, threads,
+				rounds.median(0), rounds.median(1), rounds.median(2), rounds.ratio(2, 1, 0.5), rounds.ratio(2, 1, 0.25),
+				rounds.ratio(2, 1, 0.75), rounds.ratio(2, 0, 0.5));
+	}
+
+}

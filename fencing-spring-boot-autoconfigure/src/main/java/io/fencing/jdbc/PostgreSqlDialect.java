@@ -1,0 +1,85 @@
+package io.fencing.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * PostgreSQL 12 and newer.
+ */
+final class PostgreSqlDialect implements DatabaseDialect {
+
+	private static final Set<String> WITHOUT_TRANSACTION = Set.of("DATABASE", "SYSTEM", "TABLESPACE");
+
+	// serialization failure, deadlock, lock not available, statement cancelled
+	private static final Set<String> CONFLICTS = Set.of("40001", "40P01", "55P03", "57014");
+
+	// table and schema
+	private static final Set<String> MISSING_TABLES = Set.of("42P01", "3F000");
+
+	@Override
+	public String getName() {
+		return "postgresql";
+	}
+
+	@Override
+	public boolean supports(Connection connection) throws SQLException {
+		return "PostgreSQL".equals(connection.getMetaData().getDatabaseProductName())
+				&& ServerVersion.of(connection).isAtLeast(12, 0);
+	}
+
+	@Override
+	public String raise(TableName table) {
+		// the sub-select skips a row that is locked, and the update can only reach a row
+		// that the sub-select has locked; NO KEY as foreign keys lock the key only
+		return "UPDATE " + table + " SET token = ?, owner = ?, claimed_at = CURRENT_TIMESTAMP "
+				+ "WHERE resource_key = (SELECT resource_key FROM " + table
+				+ " WHERE resource_key = ? AND token < ? FOR NO KEY UPDATE SKIP LOCKED) AND token < ? RETURNING owner";
+	}
+
+	@Override
+	public String insert(TableName table) {
+		return "INSERT INTO " + table + " (resource_key, namespace, token, owner, claimed_at) "
+				+ "SELECT ?, ?, ?, ?, CURRENT_TIMESTAMP "
+				+ "WHERE CAST(? AS BIGINT) > EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000 "
+				+ "ON CONFLICT DO NOTHING RETURNING owner";
+	}
+
+	@Override
+	public String lockForHold() {
+		// SKIP LOCKED and not NOWAIT: an error would abort the transaction
+		return "FOR SHARE SKIP LOCKED";
+	}
+
+	@Override
+	public boolean limitsSingleStatements() {
+		return true;
+	}
+
+	@Override
+	public String readOnlyTransaction() {
+		return "current_setting('transaction_read_only') = 'on'";
+	}
+
+	@Override
+	public boolean refusesTransaction(List<String> words) {
+		return switch (words.get(0)) {
+			case "VACUUM" -> true;
+			case "CREATE", "DROP", "REINDEX", "ALTER" ->
+				words.contains("CONCURRENTLY") || (words.size() > 1 && WITHOUT_TRANSACTION.contains(words.get(1)));
+			default -> false;
+		};
+	}
+
+	@Override
+	public boolean isConflict(SQLException ex) {
+		return ex.getSQLState() != null && CONFLICTS.contains(ex.getSQLState());
+	}
+
+	@Override
+	public boolean isMissingTable(SQLException ex) {
+		return ex.getSQLState() != null && MISSING_TABLES.contains(ex.getSQLState());
+	}
+
+}
