@@ -4,7 +4,9 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Savepoint;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -110,7 +112,9 @@ public class JdbcBenchmark {
 		this.dataSource.setJdbcUrl(this.url);
 		this.dataSource.setMaximumPoolSize(2 * MOST_THREADS);
 		this.dataSource.setMinimumIdle(16);
-		String dialect = this.database.name().toLowerCase(java.util.Locale.ROOT);
+		// else each claim of ours on MariaDB changes it and changes it back
+		this.dataSource.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+		String dialect = this.database.name().toLowerCase(Locale.ROOT);
 		new ResourceDatabasePopulator(new ClassPathResource("io/fencing/jdbc/schema-drop-" + dialect + ".sql"),
 				new ClassPathResource("io/fencing/jdbc/schema-" + dialect + ".sql"))
 			.execute(this.dataSource);
@@ -176,50 +180,47 @@ public class JdbcBenchmark {
 		FencingToken token = worker.nextToken();
 		claim(worker, token);
 		this.plainTransaction.executeWithoutResult((status) -> {
-			hold(worker, token);
-			update(worker, this.plainTemplate);
+			Connection connection = DataSourceUtils.getConnection(this.dataSource);
+			try {
+				check(connection, this.database.hold, worker, token);
+				Savepoint mark = this.database.innoDb ? connection.setSavepoint("mark") : null;
+				update(worker, this.plainTemplate);
+				if (mark != null) {
+					connection.releaseSavepoint(mark);
+				}
+			}
+			catch (SQLException ex) {
+				throw new IllegalStateException(ex);
+			}
 		});
 	}
 
 	private void claim(Worker worker, FencingToken token) throws SQLException {
 		try (Connection connection = this.dataSource.getConnection()) {
-			if (!claim(connection, worker, token)) {
-				// the first one of this resource
-				try (PreparedStatement insert = connection.prepareStatement(Statements.INSERT)) {
-					insert.setString(1, worker.resource.getKey());
-					insert.setLong(2, token.value());
-					insert.setString(3, token.owner());
-					insert.executeUpdate();
-				}
+			boolean shown;
+			try (PreparedStatement claim = connection.prepareStatement(this.database.claim)) {
+				claim.setLong(1, token.value());
+				claim.setString(2, token.owner());
+				claim.setString(3, worker.resource.getKey());
+				claim.setLong(4, token.value());
+				claim.setLong(5, token.value());
+				shown = claim.execute() && claim.getResultSet().next();
+			}
+			if (!shown) {
+				check(connection, Statements.READ, worker, token);
 			}
 		}
 	}
 
-	private boolean claim(Connection connection, Worker worker, FencingToken token) throws SQLException {
-		try (PreparedStatement claim = connection.prepareStatement(this.database.claim)) {
-			claim.setLong(1, token.value());
-			claim.setString(2, token.owner());
-			claim.setString(3, worker.resource.getKey());
-			claim.setLong(4, token.value());
-			claim.setLong(5, token.value());
-			try (ResultSet rows = claim.executeQuery()) {
-				return rows.next() && token.owner().equals(rows.getString(1));
-			}
-		}
-	}
-
-	private void hold(Worker worker, FencingToken token) {
-		Connection connection = DataSourceUtils.getConnection(this.dataSource);
-		try (PreparedStatement hold = connection.prepareStatement(this.database.hold)) {
-			hold.setString(1, worker.resource.getKey());
-			try (ResultSet rows = hold.executeQuery()) {
+	private static void check(Connection connection, String sql, Worker worker, FencingToken token)
+			throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			statement.setString(1, worker.resource.getKey());
+			try (ResultSet rows = statement.executeQuery()) {
 				if (!rows.next() || rows.getLong(1) != token.value() || !token.owner().equals(rows.getString(2))) {
 					throw new IllegalStateException("Stale");
 				}
 			}
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
 		}
 	}
 
@@ -242,18 +243,28 @@ public class JdbcBenchmark {
 				"UPDATE fencing_fence SET token = ?, owner = ?, claimed_at = CURRENT_TIMESTAMP WHERE resource_key = "
 						+ "(SELECT resource_key FROM fencing_fence WHERE resource_key = ? AND token < ? "
 						+ "FOR NO KEY UPDATE SKIP LOCKED) AND token < ? RETURNING owner",
-				"SELECT token, owner FROM fencing_fence WHERE resource_key = ? FOR SHARE SKIP LOCKED");
+				"SELECT token, owner FROM fencing_fence WHERE resource_key = ? FOR SHARE SKIP LOCKED", false),
 
-		static final String INSERT = "INSERT INTO fencing_fence (resource_key, namespace, token, owner, claimed_at) "
-				+ "VALUES (?, 'benchmark', ?, ?, CURRENT_TIMESTAMP)";
+		/** MariaDB, which does not answer with the row, and may replace a transaction. */
+		MARIADB("UPDATE (SELECT resource_key, ? AS new_token, ? AS new_owner FROM fencing_fence "
+				+ "WHERE resource_key = ? AND token < ? LIMIT 1 FOR UPDATE SKIP LOCKED) AS unlocked "
+				+ "STRAIGHT_JOIN fencing_fence AS fence ON fence.resource_key = unlocked.resource_key "
+				+ "AND fence.token < ? SET fence.token = unlocked.new_token, fence.owner = unlocked.new_owner, "
+				+ "fence.claimed_at = UTC_TIMESTAMP(6)",
+				"SELECT token, owner FROM fencing_fence WHERE resource_key = ? LOCK IN SHARE MODE SKIP LOCKED", true);
+
+		static final String READ = "SELECT token, owner FROM fencing_fence WHERE resource_key = ?";
 
 		private final String claim;
 
 		private final String hold;
 
-		Statements(String claim, String hold) {
+		private final boolean innoDb;
+
+		Statements(String claim, String hold, boolean innoDb) {
 			this.claim = claim;
 			this.hold = hold;
+			this.innoDb = innoDb;
 		}
 
 	}
@@ -276,6 +287,8 @@ public class JdbcBenchmark {
 		public void take(JdbcBenchmark benchmark) {
 			this.id = benchmark.workers.getAndIncrement();
 			this.resource = new FencedResourceFactory("benchmark", "secret").create("account:" + this.id);
+			// its row is there for all sides
+			benchmark.updateFenced(this);
 		}
 
 		private FencingToken nextToken() {

@@ -20,7 +20,8 @@ public final class JdbcReport {
 
 	/**
 	 * Run it.
-	 * @param arguments none
+	 * @param arguments the JDBC URL of a MariaDB server, with user and password, if that
+	 * is to be measured as well
 	 * @throws Exception if a server or a benchmark fails
 	 */
 	public static void main(String[] arguments) throws Exception {
@@ -29,6 +30,9 @@ public final class JdbcReport {
 				+ "| ours to plain |");
 		System.out.println("| --- | --- | --- | --- | --- | --- | --- | --- |");
 		runPostgres();
+		for (String url : arguments) {
+			run(Statements.MARIADB, url);
+		}
 		Rounds.printLoad("end");
 	}
 

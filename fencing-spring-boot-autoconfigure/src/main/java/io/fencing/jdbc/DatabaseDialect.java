@@ -160,6 +160,17 @@ public interface DatabaseDialect {
 	}
 
 	/**
+	 * Whether the server can only roll the current transaction back, and does so silently
+	 * at a commit, since a statement in it has failed.
+	 * @param connection a connection in a transaction
+	 * @return whether it is so
+	 * @throws SQLException if it cannot be told
+	 */
+	default boolean hasFailed(Connection connection) throws SQLException {
+		return false;
+	}
+
+	/**
 	 * Whether {@link #raise} or {@link #insert} lost against another statement and may be
 	 * sent again.
 	 * @param ex the error

@@ -1,9 +1,16 @@
 package io.fencing.jdbc;
 
+import java.lang.reflect.Method;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * PostgreSQL 12 and newer.
@@ -15,8 +22,20 @@ final class PostgreSqlDialect implements DatabaseDialect {
 	// serialization failure, deadlock, lock not available, statement cancelled
 	private static final Set<String> CONFLICTS = Set.of("40001", "40P01", "55P03", "57014");
 
+	private static final String FAILED = "25P02";
+
+	private static final @Nullable Method TRANSACTION_STATE = findTransactionState();
+
 	// table and schema
 	private static final Set<String> MISSING_TABLES = Set.of("42P01", "3F000");
+
+	private static @Nullable Method findTransactionState() {
+		String driver = "org.postgresql.core.BaseConnection";
+		ClassLoader loader = PostgreSqlDialect.class.getClassLoader();
+		return ClassUtils.isPresent(driver, loader)
+				? ClassUtils.getMethodIfAvailable(ClassUtils.resolveClassName(driver, loader), "getTransactionState")
+				: null;
+	}
 
 	@Override
 	public String getName() {
@@ -70,6 +89,26 @@ final class PostgreSqlDialect implements DatabaseDialect {
 				words.contains("CONCURRENTLY") || (words.size() > 1 && WITHOUT_TRANSACTION.contains(words.get(1)));
 			default -> false;
 		};
+	}
+
+	@Override
+	public boolean hasFailed(Connection connection) throws SQLException {
+		Method state = TRANSACTION_STATE;
+		if (state != null && connection.isWrapperFor(state.getDeclaringClass())) {
+			// the driver knows, since each answer tells it
+			Object driver = connection.unwrap(state.getDeclaringClass());
+			return "FAILED".equals(String.valueOf(ReflectionUtils.invokeMethod(state, driver)));
+		}
+		try (Statement statement = connection.createStatement()) {
+			statement.execute("SELECT 1");
+			return false;
+		}
+		catch (SQLException ex) {
+			if (FAILED.equals(ex.getSQLState())) {
+				return true;
+			}
+			throw ex;
+		}
 	}
 
 	@Override

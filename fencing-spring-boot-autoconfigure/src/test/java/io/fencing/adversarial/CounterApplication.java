@@ -26,7 +26,11 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @Import(RedisCounters.class)
-@EnableAutoConfiguration(excludeName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
+@EnableAutoConfiguration(
+		excludeName = { "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
+				"org.springframework.boot.data.jdbc.autoconfigure.DataJdbcRepositoriesAutoConfiguration",
+				"org.springframework.boot.jooq.autoconfigure.JooqAutoConfiguration",
+				"org.mybatis.spring.boot.autoconfigure.MybatisAutoConfiguration" })
 class CounterApplication {
 
 	/**

@@ -8,13 +8,16 @@ import io.fencing.FencedOperation;
 import io.fencing.FencingContext;
 import io.fencing.FencingToken;
 import io.fencing.testing.TestServers;
+import org.mybatis.spring.boot.autoconfigure.MybatisAutoConfiguration;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.data.jdbc.autoconfigure.DataJdbcRepositoriesAutoConfiguration;
 import org.springframework.boot.data.jpa.autoconfigure.DataJpaRepositoriesAutoConfiguration;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
+import org.springframework.boot.jooq.autoconfigure.JooqAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -27,7 +30,8 @@ import org.springframework.transaction.annotation.Transactional;
  * methods of every transaction shape.
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
-@EnableAutoConfiguration(exclude = { HibernateJpaAutoConfiguration.class, DataJpaRepositoriesAutoConfiguration.class })
+@EnableAutoConfiguration(exclude = { HibernateJpaAutoConfiguration.class, DataJpaRepositoriesAutoConfiguration.class,
+		DataJdbcRepositoriesAutoConfiguration.class, JooqAutoConfiguration.class, MybatisAutoConfiguration.class })
 public class LedgerApplication {
 
 	/**

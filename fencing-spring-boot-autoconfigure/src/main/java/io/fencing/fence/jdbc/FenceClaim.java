@@ -5,8 +5,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 
-import javax.sql.DataSource;
-
 import io.fencing.AdmissionTimeoutException;
 import io.fencing.FencingToken;
 import io.fencing.HeldResource;
@@ -86,22 +84,6 @@ final class FenceClaim {
 			logger.debug("Operation '{}' could not be observed at storage '{}'", context.getOperation(),
 					this.fence.getStorage(), ex);
 			return Observation.UNKNOWN;
-		}
-	}
-
-	/**
-	 * Look whether a claim would find its table.
-	 * @param dataSource where to look
-	 */
-	void verify(DataSource dataSource) {
-		try {
-			new ClaimConnections(dataSource).execute((connection) -> {
-				this.fence.table(connection).verify(connection);
-				return true;
-			});
-		}
-		catch (SQLException ex) {
-			throw this.fence.translate("verification", ex);
 		}
 	}
 

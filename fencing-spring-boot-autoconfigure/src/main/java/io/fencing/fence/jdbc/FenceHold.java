@@ -106,6 +106,32 @@ final class FenceHold {
 		}
 	}
 
+	/**
+	 * Check that a commit will not be a silent roll back.
+	 * @param context the operation
+	 * @param held what it holds
+	 * @param holder the connection of the transaction
+	 * @throws InvalidFencedOperationException if a statement in the transaction has
+	 * failed
+	 */
+	void checkNotFailed(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder) {
+		try {
+			Connection connection = holder.getConnection();
+			if (this.fence.table(connection).getDialect().hasFailed(connection)) {
+				throw new InvalidFencedOperationException(context.getOperation(), null,
+						"the transaction on storage '" + this.fence.getStorage() + "' would be rolled back by its "
+								+ "commit, since the error of a statement in it was caught",
+						"let the error leave the transaction, or put the statement into a savepoint ('NESTED')");
+			}
+		}
+		catch (FencingException ex) {
+			throw ex;
+		}
+		catch (SQLException | RuntimeException ex) {
+			throw failure(context, held, ex);
+		}
+	}
+
 	private void checkManualCommit(OperationContext context, Connection connection) throws SQLException {
 		if (connection.getAutoCommit()) {
 			throw new InvalidFencedOperationException(context.getOperation(), null,

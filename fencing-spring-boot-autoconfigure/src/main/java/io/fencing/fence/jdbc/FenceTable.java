@@ -109,12 +109,28 @@ final class FenceTable {
 	 */
 	boolean insert(Connection connection, HeldResource held, Duration retention) throws SQLException {
 		FencingToken token = held.getToken();
+		return insert(connection, held.getResource().getKey(), held.getResource().getNamespace(), token,
+				token.value() + retention.toSeconds() * 1_000_000);
+	}
+
+	/**
+	 * Insert a row, if a time is not over.
+	 * @param connection a connection
+	 * @param key the key
+	 * @param namespace the namespace
+	 * @param token the token and its owner
+	 * @param until the time, in microseconds since 1970
+	 * @return whether the row now shows it, as far as the server tells
+	 * @throws SQLException if the statement failed
+	 */
+	boolean insert(Connection connection, String key, String namespace, FencingToken token, long until)
+			throws SQLException {
 		try (PreparedStatement statement = prepare(connection, this.insert)) {
-			statement.setString(1, held.getResource().getKey());
-			statement.setString(2, held.getResource().getNamespace());
+			statement.setString(1, key);
+			statement.setString(2, namespace);
 			statement.setLong(3, token.value());
 			statement.setString(4, token.owner());
-			statement.setLong(5, token.value() + retention.toSeconds() * 1_000_000);
+			statement.setLong(5, until);
 			return shows(statement, token);
 		}
 	}
@@ -136,8 +152,35 @@ final class FenceTable {
 	 * @throws SQLException if the statement failed
 	 */
 	@Nullable FencingToken read(Connection connection, FencedResource resource) throws SQLException {
-		return query(connection, COLUMNS + this.name + " WHERE resource_key = ?", List.of(resource.getKey()))
-			.get(resource.getKey());
+		return read(connection, resource.getKey());
+	}
+
+	/**
+	 * Read one fence, without a lock.
+	 * @param connection the connection
+	 * @param key its key
+	 * @return what it shows, {@code null} if there is no row
+	 * @throws SQLException if the statement failed
+	 */
+	@Nullable FencingToken read(Connection connection, String key) throws SQLException {
+		return query(connection, COLUMNS + this.name + " WHERE resource_key = ?", List.of(key)).get(key);
+	}
+
+	/**
+	 * Count the rows of a key: one, unless the table is not what it must be.
+	 * @param connection the connection
+	 * @param key the key
+	 * @return the number of its rows
+	 * @throws SQLException if the statement failed
+	 */
+	int count(Connection connection, String key) throws SQLException {
+		try (PreparedStatement statement = prepare(connection,
+				"SELECT COUNT(*) FROM " + this.name + " WHERE resource_key = ?")) {
+			statement.setString(1, key);
+			try (ResultSet rows = statement.executeQuery()) {
+				return rows.next() ? rows.getInt(1) : 0;
+			}
+		}
 	}
 
 	/**
@@ -226,15 +269,6 @@ final class FenceTable {
 			}
 			throw ex;
 		}
-	}
-
-	/**
-	 * Look whether the table is there.
-	 * @param connection any connection
-	 * @throws SQLException if it is not, or cannot be read
-	 */
-	void verify(Connection connection) throws SQLException {
-		query(connection, COLUMNS + this.name + " WHERE resource_key = ?", List.of(""));
 	}
 
 	private Map<String, FencingToken> query(Connection connection, String sql, List<String> keys) throws SQLException {

@@ -25,12 +25,13 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.core.InfrastructureProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Lets every {@link DataSource} bean, which keeps its class, give operations connections
  * that tell of writes past the fence: by a connection of its own, a template made by hand
- * or a transaction manager that is no bean. Outside of operations a connection is what it
- * always was.
+ * or a transaction manager that is no bean. Outside of operations and of transaction
+ * scopes a connection is what it always was.
  */
 public final class FencedDataSourcePostProcessor extends AbstractAdvisingBeanPostProcessor {
 
@@ -53,7 +54,7 @@ public final class FencedDataSourcePostProcessor extends AbstractAdvisingBeanPos
 			return invocation.getThis();
 		}
 		Object result = invocation.proceed();
-		return (result instanceof Connection connection && OperationContext.getEnforced() != null
+		return (result instanceof Connection connection && mayBeUsedInOperation()
 				&& invocation instanceof ProxyMethodInvocation call && call.getProxy() instanceof DataSource dataSource)
 						? connections.wrap(connection, dataSource) : result;
 	}
@@ -67,6 +68,12 @@ public final class FencedDataSourcePostProcessor extends AbstractAdvisingBeanPos
 	@Override
 	protected void customizeProxyFactory(ProxyFactory proxyFactory) {
 		proxyFactory.addInterface(Transparent.class);
+	}
+
+	// one that is bound without a transaction, as with SUPPORTS, meets operations later
+	private static boolean mayBeUsedInOperation() {
+		return OperationContext.getEnforced() != null || (TransactionSynchronizationManager.isSynchronizationActive()
+				&& !TransactionSynchronizationManager.isActualTransactionActive());
 	}
 
 	@Override

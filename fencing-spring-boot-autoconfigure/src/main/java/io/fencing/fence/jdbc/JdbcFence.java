@@ -165,14 +165,14 @@ public final class JdbcFence implements Fence {
 	}
 
 	/**
-	 * Check that the fence table is there and can be read.
+	 * Try the fence table out; nothing of that stays.
 	 * @param target the data source, or one that it routes to
-	 * @throws InvalidFencedOperationException if the table is missing or the database
-	 * cannot be fenced
+	 * @throws InvalidFencedOperationException if the table is missing or not what it must
+	 * be, or the database cannot be fenced
 	 * @throws DataAccessException if the database cannot be asked
 	 */
 	public void verify(DataSource target) {
-		this.claim.verify(target);
+		new FenceTrial(this).run(target);
 	}
 
 	/**

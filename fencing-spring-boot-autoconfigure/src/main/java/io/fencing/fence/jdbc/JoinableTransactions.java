@@ -40,6 +40,7 @@ final class JoinableTransactions {
 		if (holder != null && ownTransaction) {
 			return null;
 		}
+		MyBatisSessions.forgetReads();
 		String problem = PersistenceContexts.findProblem(this.fence.getDataSource(), holder != null);
 		if (problem != null) {
 			throw refuse(operation, problem, REMEDY + ", or clear the persistence context before the call; "

@@ -201,6 +201,16 @@ final class TransactionHold implements TransactionSynchronization {
 		}
 	}
 
+	private void checkNotFailed() {
+		try {
+			this.fence.hold().checkNotFailed(this.context, this.held.values(), this.holder);
+		}
+		catch (FencingException ex) {
+			this.refusal = this.context.refuse(ex);
+			throw ex;
+		}
+	}
+
 	private void takeAgain() {
 		try {
 			take(this.context, List.copyOf(this.held.values()));
@@ -225,6 +235,7 @@ final class TransactionHold implements TransactionSynchronization {
 		if (recorded != null) {
 			throw recorded;
 		}
+		checkNotFailed();
 		if (this.undone || !this.first || !this.fence.sharesLocks()) {
 			takeAgain();
 		}

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
+import io.fencing.FencingException;
 import io.fencing.UnfencedWriteException;
 import io.fencing.context.OperationContext;
 import io.fencing.fence.UnfencedWrites;
@@ -65,11 +66,16 @@ final class UnfencedWriteGuard {
 	 * @param context the operation
 	 * @param statement the statement
 	 * @throws UnfencedWriteException if it is a write and writes are refused
+	 * @throws FencingException if it is a write and the operation has been refused before
 	 */
 	void checkInside(JdbcFences fences, @Nullable JdbcFence fence, OperationContext context,
 			TemplateStatement statement) {
 		if (isNoWrite(fences.getSettings(), statement)) {
 			return;
+		}
+		FencingException refusal = context.getRefusal();
+		if (refusal != null) {
+			throw refusal;
 		}
 		fences.getListeners().onUnfenced(context.getOperation(), (fence != null) ? fence.getStorage() : null);
 		String where = (fence != null) ? "storage '" + fence.getStorage() + "' on a connection that does not hold"

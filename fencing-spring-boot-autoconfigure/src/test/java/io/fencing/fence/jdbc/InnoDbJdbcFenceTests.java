@@ -81,6 +81,14 @@ abstract class InnoDbJdbcFenceTests extends JdbcFenceTests {
 	}
 
 	@Test
+	void whenEngineDoesNotRollBackThenTold() {
+		this.database.raw.execute("ALTER TABLE fencing_fence ENGINE = MyISAM");
+		assertThatExceptionOfType(InvalidFencedOperationException.class)
+			.isThrownBy(() -> this.database.fence.verify(this.database.dataSource))
+			.withMessageContaining("its engine does not roll back");
+	}
+
+	@Test
 	void whenTableIsTemporaryThenItCommitsNothing() {
 		inTransaction(() -> {
 			this.database.jdbc.execute("CREATE TEMPORARY TABLE passing (id INT)");

@@ -170,6 +170,25 @@ abstract class JdbcFenceTests {
 	}
 
 	@Test
+	void whenTableIsNotWhatItMustBeThenToldAndNothingStays() {
+		this.database.fence.verify(this.database.dataSource);
+		assertThat(this.database.tokens()).isEmpty();
+		for (String wrong : new String[] {
+				"resource_key VARCHAR(64) NOT NULL, namespace VARCHAR(200), token BIGINT, owner VARCHAR(64), claimed_at TIMESTAMP",
+				"resource_key VARCHAR(64) PRIMARY KEY, namespace VARCHAR(200), token BIGINT, owner VARCHAR(20), claimed_at TIMESTAMP",
+				"resource_key VARCHAR(64) PRIMARY KEY, namespace VARCHAR(200), token INT, owner VARCHAR(64), claimed_at TIMESTAMP",
+				"resource_key VARCHAR(64) PRIMARY KEY, token BIGINT, owner VARCHAR(64)" }) {
+			this.database.raw.execute("DROP TABLE fencing_fence");
+			this.database.raw.execute("CREATE TABLE fencing_fence (" + wrong + ")");
+			assertThatExceptionOfType(InvalidFencedOperationException.class).as(wrong)
+				.isThrownBy(() -> this.database.fence.verify(this.database.dataSource))
+				.withMessageContaining("'fencing_fence'")
+				.withMessageContaining("schema-" + this.database.fence.getStorage() + ".sql");
+			assertThat(this.database.raw.queryForObject("SELECT COUNT(*) FROM fencing_fence", Integer.class)).isZero();
+		}
+	}
+
+	@Test
 	void whenObservedThenNeitherWaitsNorFails() throws Exception {
 		TestHeld older = TestHeld.next(RESOURCE);
 		TestHeld holder = TestHeld.next(RESOURCE);
