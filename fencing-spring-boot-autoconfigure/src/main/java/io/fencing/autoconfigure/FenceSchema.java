@@ -5,6 +5,7 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import io.fencing.InvalidFencedOperationException;
 import io.fencing.fence.jdbc.JdbcFence;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,9 +27,12 @@ final class FenceSchema implements SmartInitializingSingleton {
 
 	private final FencingJdbcProperties properties;
 
-	FenceSchema(Supplier<? extends Collection<JdbcFence>> fences, FencingJdbcProperties properties) {
+	private final boolean enforced;
+
+	FenceSchema(Supplier<? extends Collection<JdbcFence>> fences, FencingJdbcProperties properties, boolean enforced) {
 		this.fences = fences;
 		this.properties = properties;
+		this.enforced = enforced;
 	}
 
 	@Override
@@ -42,6 +46,13 @@ final class FenceSchema implements SmartInitializingSingleton {
 					fence.verify(target);
 				}
 				logger.info("Fence of storage '{}' is ready", fence.getStorage());
+			}
+			catch (InvalidFencedOperationException ex) {
+				if (this.enforced) {
+					throw ex;
+				}
+				logger.warn("The fence of storage '{}' cannot be used; operations are not observed there",
+						fence.getStorage(), ex);
 			}
 			catch (DataAccessException ex) {
 				logger.warn("The fence of storage '{}' could not be looked at; operations that claim it fail until "

@@ -23,8 +23,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -59,7 +61,8 @@ public final class FencingJdbcAutoConfiguration {
 	@Lazy(false)
 	@DependsOnDatabaseInitialization
 	FenceSchema fenceSchema(JdbcFences fences, FencingProperties properties, FencingJdbcProperties jdbcProperties) {
-		return new FenceSchema(usedFences(fences, properties), jdbcProperties);
+		return new FenceSchema(usedFences(fences, properties), jdbcProperties,
+				properties.mode() == FencingMode.ENFORCE);
 	}
 
 	@Bean
@@ -88,6 +91,21 @@ public final class FencingJdbcAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static FencedTemplatePostProcessor fencedTemplatePostProcessor(ObjectProvider<JdbcFences> fences) {
 		return new FencedTemplatePostProcessor(fences::getObject);
+	}
+
+	/**
+	 * What reads the fields of a pool must read those behind the proxy of its bean.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(DataSourcePoolMetadataProvider.class)
+	static class PoolMetadataConfiguration {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static PoolMetadataPostProcessor fencedPoolMetadataPostProcessor() {
+			return new PoolMetadataPostProcessor();
+		}
+
 	}
 
 }

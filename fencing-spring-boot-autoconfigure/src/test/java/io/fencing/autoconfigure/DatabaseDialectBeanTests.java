@@ -49,6 +49,7 @@ class DatabaseDialectBeanTests {
 	void whenNoDialectHasThatNameThenTheApplicationDoesNotStart() {
 		this.runner.withPropertyValues("fencing.jdbc.dialect=oracle")
 			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
 				.isInstanceOf(InvalidFencedOperationException.class)
 				.hasMessageContaining("'oracle'")
 				.hasMessageContaining(DatabaseDialect.class.getName()));

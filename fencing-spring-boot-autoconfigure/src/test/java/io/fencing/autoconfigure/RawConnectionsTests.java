@@ -18,6 +18,8 @@ import io.fencing.FencedOperations;
 import io.fencing.FencedOperations.FencedBody;
 import io.fencing.FencingListener;
 import io.fencing.UnfencedWriteException;
+import io.fencing.fence.jdbc.FencedTemplatePostProcessor;
+import io.fencing.fence.jdbc.JdbcFences;
 import io.fencing.lease.LeaseCoordinator;
 import io.fencing.lease.MonotonicClock;
 import io.fencing.testing.InMemoryLeaseCoordinator;
@@ -33,8 +35,10 @@ import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourcePoolMetadataProvidersConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -43,6 +47,7 @@ import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfigu
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.RowCallbackHandler;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -273,6 +278,34 @@ class RawConnectionsTests {
 				return true;
 			});
 		});
+	}
+
+	@Test
+	void whenRowOfUnfencedDataSourceIsWrittenPastTheFenceThenItIsTold() {
+		this.runner.withPropertyValues(url("h2")).run((context) -> {
+			prepare(context);
+			JdbcTemplate replica = (JdbcTemplate) new FencedTemplatePostProcessor(
+					() -> context.getBean(JdbcFences.class))
+				.postProcessAfterInitialization(new JdbcTemplate(TestServers.newH2()), "replica");
+			JdbcTemplate byHand = new JdbcTemplate(context.getBean(DataSource.class));
+			call(context, () -> {
+				replica.query("SELECT 1", (RowCallbackHandler) (row) -> byHand.update(WRITE));
+				return true;
+			});
+			assertThat(context.getBean(Events.class).texts).containsExactly("unfenced add h2");
+		});
+	}
+
+	@Test
+	void case38WhenPoolIsMeasuredThenItsMetadataIsThatOfThePool() {
+		this.runner.withConfiguration(AutoConfigurations.of(DataSourcePoolMetadataProvidersConfiguration.class))
+			.withPropertyValues(url("h2"))
+			.run((context) -> {
+				prepare(context);
+				assertThat(context.getBean(DataSourcePoolMetadataProvider.class)
+					.getDataSourcePoolMetadata(context.getBean(DataSource.class))
+					.getActive()).isNotNull();
+			});
 	}
 
 	@Test

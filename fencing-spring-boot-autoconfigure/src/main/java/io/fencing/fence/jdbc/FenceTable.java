@@ -56,6 +56,8 @@ final class FenceTable {
 
 	private final String insert;
 
+	private final String lock;
+
 	/**
 	 * Create the table.
 	 * @param dialect the dialect of its database
@@ -68,6 +70,7 @@ final class FenceTable {
 		this.timeoutSeconds = (int) timeout.plusMillis(999).toSeconds() + 1;
 		this.raise = dialect.raise(name);
 		this.insert = dialect.insert(name);
+		this.lock = COLUMNS + name + " WHERE resource_key = ? " + dialect.lockForHold();
 	}
 
 	DatabaseDialect getDialect() {
@@ -191,8 +194,12 @@ final class FenceTable {
 	 * @throws SQLException if the statement failed
 	 */
 	Map<String, FencingToken> lock(Connection connection, Collection<? extends HeldResource> held) throws SQLException {
-		return query(connection,
-				COLUMNS + this.name + in(held) + " ORDER BY resource_key " + this.dialect.lockForHold(), keys(held));
+		// by one key each: for a list of keys InnoDB may scan, and lock rows of others
+		Map<String, FencingToken> locked = new HashMap<>();
+		for (String key : keys(held)) {
+			locked.putAll(query(connection, this.lock, List.of(key)));
+		}
+		return locked;
 	}
 
 	/**

@@ -26,6 +26,16 @@ import org.springframework.util.ObjectUtils;
  */
 final class FencedConnections {
 
+	// for each class of connections and statements
+	private static final ClassValue<Class<?>[]> INTERFACES = new ClassValue<>() {
+
+		@Override
+		protected Class<?>[] computeValue(Class<?> type) {
+			return ObjectUtils.addObjectToArray(ClassUtils.getAllInterfacesForClass(type), Fenced.class);
+		}
+
+	};
+
 	private final Supplier<JdbcFences> fences;
 
 	private final UnfencedWriteGuard guard = new UnfencedWriteGuard();
@@ -53,7 +63,7 @@ final class FencedConnections {
 
 	private void check(JdbcFences fences, DataSource dataSource, Connection connection, String sql) {
 		OperationContext context = OperationContext.getEnforced();
-		if (context == null || OwnStatements.isOpen()) {
+		if (context == null || OwnStatements.isOpen(dataSource)) {
 			return;
 		}
 		JdbcFence fence = fences.findForStatement(dataSource);
@@ -94,7 +104,7 @@ final class FencedConnections {
 	}
 
 	private static Object proxy(Object target, Class<?> type, InvocationHandler handler) {
-		Class<?>[] interfaces = ObjectUtils.addObjectToArray(ClassUtils.getAllInterfaces(target), Fenced.class);
+		Class<?>[] interfaces = INTERFACES.get(target.getClass());
 		ClassLoader loader = FencedConnections.class.getClassLoader();
 		try {
 			return Proxy.newProxyInstance(loader, interfaces, handler);

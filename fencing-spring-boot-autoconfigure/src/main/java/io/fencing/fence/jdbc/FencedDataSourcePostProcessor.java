@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.Supplier;
 
@@ -26,6 +27,7 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.core.InfrastructureProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Lets every {@link DataSource} bean, which keeps its class, give operations connections
@@ -78,9 +80,18 @@ public final class FencedDataSourcePostProcessor extends AbstractAdvisingBeanPos
 
 	@Override
 	protected boolean isEligible(Class<?> targetClass) {
-		return (!Modifier.isFinal(targetClass.getModifiers()) || Proxy.isProxyClass(targetClass))
+		return (Proxy.isProxyClass(targetClass) || !isFinal(targetClass))
 				&& !TransactionAwareDataSourceProxy.class.isAssignableFrom(targetClass)
 				&& super.isEligible(targetClass);
+	}
+
+	// a class proxy runs a final method on itself, with empty fields
+	private static boolean isFinal(Class<?> type) {
+		return Modifier.isFinal(type.getModifiers()) || Arrays.stream(ReflectionUtils.getAllDeclaredMethods(type))
+			.filter((method) -> method.getDeclaringClass() != Object.class)
+			.map(Method::getModifiers)
+			.anyMatch((modifiers) -> Modifier.isFinal(modifiers) && !Modifier.isStatic(modifiers)
+					&& !Modifier.isPrivate(modifiers));
 	}
 
 	@Override

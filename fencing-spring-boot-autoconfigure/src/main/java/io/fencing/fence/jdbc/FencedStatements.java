@@ -80,7 +80,7 @@ final class FencedStatements {
 		if (!fences.isExcluded(dataSource)) {
 			this.unfenced.checkInside(fences, null, context, statement.get());
 		}
-		try (OwnStatements.Scope looked = OwnStatements.open()) {
+		try (OwnStatements.Scope looked = OwnStatements.open(dataSource)) {
 			return call.proceed();
 		}
 	}

@@ -1,5 +1,7 @@
 package io.fencing.fence.jdbc;
 
+import javax.sql.DataSource;
+
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -8,26 +10,64 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class OwnStatements {
 
-	private static final Object KEY = new Object();
+	private static final Object ALL = new Object();
 
 	private OwnStatements() {
 	}
 
-	static boolean isOpen() {
-		return TransactionSynchronizationManager.hasResource(KEY);
+	/**
+	 * Whether what is sent to a data source has been looked at.
+	 * @param dataSource the data source
+	 * @return whether it has
+	 */
+	static boolean isOpen(DataSource dataSource) {
+		return TransactionSynchronizationManager.hasResource(ALL)
+				|| TransactionSynchronizationManager.hasResource(new Mark(ManagedDataSources.unwrap(dataSource)));
 	}
 
 	/**
-	 * Begin to send.
+	 * Begin to send, whereto ever.
 	 * @return what to close afterwards, on the same thread
 	 */
 	static Scope open() {
-		if (isOpen()) {
+		return open(ALL);
+	}
+
+	/**
+	 * Begin to send to one data source. Callbacks that send to others are looked at.
+	 * @param dataSource the data source
+	 * @return what to close afterwards, on the same thread
+	 */
+	static Scope open(DataSource dataSource) {
+		return open(new Mark(ManagedDataSources.unwrap(dataSource)));
+	}
+
+	private static Scope open(Object key) {
+		if (TransactionSynchronizationManager.hasResource(key)) {
 			return () -> {
 			};
 		}
-		TransactionSynchronizationManager.bindResource(KEY, true);
-		return () -> TransactionSynchronizationManager.unbindResource(KEY);
+		TransactionSynchronizationManager.bindResource(key, true);
+		return () -> TransactionSynchronizationManager.unbindResource(key);
+	}
+
+	/**
+	 * Stands for a data source, which is a key of transactions itself.
+	 *
+	 * @param dataSource the data source
+	 */
+	private record Mark(DataSource dataSource) {
+
+		@Override
+		public boolean equals(Object other) {
+			return other instanceof Mark mark && mark.dataSource == this.dataSource;
+		}
+
+		@Override
+		public int hashCode() {
+			return System.identityHashCode(this.dataSource);
+		}
+
 	}
 
 	/**

@@ -87,6 +87,8 @@ class ResourceSetsTests {
 	}
 
 	private static FencedDatabase create(HikariDataSource pool) {
+		// joined transactions must be
+		pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 		FencedDatabase database = FencedDatabase.create(pool,
 				FencedDatabase.settings(UnfencedWrites.ALLOW, JoinedTransactions.SAFE, Duration.ofMillis(200)));
 		for (int i = 0; i < RESOURCES; i++) {
