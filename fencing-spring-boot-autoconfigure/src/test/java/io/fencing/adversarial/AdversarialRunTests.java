@@ -1,6 +1,7 @@
 package io.fencing.adversarial;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -89,24 +90,25 @@ class AdversarialRunTests {
 	}
 
 	@Test
-	void whenSessionsOfTheDatabaseAreKilledThenNothingThatWasAcknowledgedIsLost() throws Exception {
+	void whenSessionsOfTheDatabaseAreKilledThenNothingThatWasAcknowledgedIsLost() {
 		long end = System.nanoTime() + FaultsProperties.time(Duration.ZERO).toNanos();
 		long seed = FaultsProperties.seed();
-		int runs = 0;
+		List<SessionKiller> killers = new ArrayList<>();
 		long killed;
-		try (SessionKiller killer = SessionKiller.start(this.url, seed)) {
-			do {
-				CounterRun run = new CounterRun(this.database, this.workers, OPERATIONS, "fencedStorage",
-						"killed-" + runs, seed + runs);
-				assertThat(run.getHistory().getViolations(0, run.getValue(), run.getUnknown())).as(run.toString())
-					.isEmpty();
-				assertThat(run.getHistory().size()).as(run.toString()).isEqualTo(OPERATIONS);
-				runs++;
-				killed = killer.getKilled();
-			}
-			while (System.nanoTime() - end < 0 || (killed == 0 && runs < MOST_RUNS));
+		do {
+			int runs = killers.size();
+			CounterRun run = new CounterRun(this.database, this.workers, OPERATIONS, "fencedStorage", "killed-" + runs,
+					seed + runs, () -> {
+						killers.add(SessionKiller.start(this.url, seed + runs));
+						return killers.get(runs);
+					});
+			assertThat(run.getHistory().getViolations(0, run.getValue(), run.getUnknown())).as(run.toString())
+				.isEmpty();
+			assertThat(run.getHistory().size()).as(run.toString()).isEqualTo(OPERATIONS);
+			killed = killers.stream().mapToLong(SessionKiller::getKilled).sum();
 		}
-		System.out.println(killed + " sessions killed in " + runs + " runs");
+		while (System.nanoTime() - end < 0 || (killed == 0 && killers.size() < MOST_RUNS));
+		System.out.println(killed + " sessions killed in " + killers.size() + " runs");
 		assertThat(killed).as("killed sessions").isPositive();
 	}
 

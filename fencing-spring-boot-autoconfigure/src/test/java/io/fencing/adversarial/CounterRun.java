@@ -2,6 +2,7 @@ package io.fencing.adversarial;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.fencing.testing.ForkedJvm;
 import io.fencing.testing.Freezer;
@@ -41,12 +42,29 @@ final class CounterRun {
 	 * @param seed what their decisions follow from
 	 */
 	CounterRun(CounterStorage database, List<ForkedJvm> workers, int operations, String storage, String id, long seed) {
+		this(database, workers, operations, storage, id, seed, () -> () -> {
+		});
+	}
+
+	/**
+	 * Run it, to its end, with one more trouble while the workers work.
+	 * @param database where the counter is, by no fence
+	 * @param workers the JVMs, each running {@link CounterLoad}
+	 * @param operations how many operations they do together
+	 * @param storage the name of the storage that the workers use
+	 * @param id the id of the counter
+	 * @param seed what their decisions follow from
+	 * @param trouble begins the trouble
+	 */
+	CounterRun(CounterStorage database, List<ForkedJvm> workers, int operations, String storage, String id, long seed,
+			Supplier<? extends Trouble> trouble) {
 		System.out.println("Run '" + id + "' with seed " + seed);
 		database.create(id);
 		int share = operations / workers.size();
 		int freezes;
-		try (Freezer freezer = Freezer.start(seed, workers, CounterLoad.LEASE.multipliedBy(2),
-				CounterLoad.LEASE.multipliedBy(3))) {
+		try (Trouble more = trouble.get();
+				Freezer freezer = Freezer.start(seed, workers, CounterLoad.LEASE.multipliedBy(2),
+						CounterLoad.LEASE.multipliedBy(3))) {
 			for (int i = 0; i < workers.size(); i++) {
 				workers.get(i).send(storage + " " + id + " " + (seed + i) + " " + share);
 			}
@@ -98,6 +116,17 @@ final class CounterRun {
 	@Override
 	public String toString() {
 		return this.text;
+	}
+
+	/**
+	 * Something that goes on until it is closed.
+	 */
+	@FunctionalInterface
+	interface Trouble extends AutoCloseable {
+
+		@Override
+		void close();
+
 	}
 
 }

@@ -2,9 +2,9 @@ package io.fencing.adversarial;
 
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -14,9 +14,9 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /**
  * Ends sessions of a database at random, as an administrator, a failover or a time-out of
- * the server does.
+ * the server does. Its own session stays, nobody else's is safe.
  */
-final class SessionKiller implements AutoCloseable {
+final class SessionKiller implements CounterRun.Trouble {
 
 	private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -30,7 +30,7 @@ final class SessionKiller implements AutoCloseable {
 
 	private final ExecutorService thread = Executors.newSingleThreadExecutor();
 
-	private final Future<?> end;
+	private final CompletableFuture<?> end;
 
 	private volatile boolean closed;
 
@@ -41,7 +41,7 @@ final class SessionKiller implements AutoCloseable {
 		this.jdbc = new JdbcTemplate(this.session);
 		this.postgres = url.startsWith("jdbc:postgresql:");
 		this.random = new Random(seed);
-		this.end = this.thread.submit(this::run);
+		this.end = CompletableFuture.runAsync(this::run, this.thread);
 	}
 
 	/**
@@ -85,9 +85,9 @@ final class SessionKiller implements AutoCloseable {
 	}
 
 	@Override
-	public void close() throws Exception {
+	public void close() {
 		this.closed = true;
-		this.end.get();
+		this.end.join();
 		this.thread.shutdown();
 		this.session.destroy();
 	}

@@ -293,6 +293,17 @@ class FencingAutoConfigurationTests {
 	}
 
 	@Test
+	void whenOnlyObservedThenMissingTableStopsNothing() {
+		try (ConfigurableApplicationContext context = LedgerApplication.start("fencing.jdbc.initialize-schema=never",
+				"fencing.mode=observe")) {
+			Ledger ledger = context.getBean(Ledger.class);
+			ledger.createTable();
+			ledger.open("one");
+			assertThat(ledger.read("one")).isZero();
+		}
+	}
+
+	@Test
 	void whenNameOfOperationHasADotThenItsSettingsAreFoundInBrackets() {
 		this.runner
 			.withPropertyValues("fencing.operations[Service.token].mode=off",

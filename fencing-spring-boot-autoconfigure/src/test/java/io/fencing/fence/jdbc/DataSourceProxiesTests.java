@@ -87,6 +87,14 @@ class DataSourceProxiesTests {
 	}
 
 	@Test
+	void whenAMethodOfTheClassIsFinalThenTheBeanIsLeftAsItIs() {
+		DataSource bean = new FinalConnections(TestServers.newH2());
+		assertThat(new FencedDataSourcePostProcessor(() -> {
+			throw new IllegalStateException();
+		}).postProcessAfterInitialization(bean, "dataSource")).isSameAs(bean);
+	}
+
+	@Test
 	void whenTheProxyIsAwareOfTransactionsThenItIsTheSame() throws Exception {
 		DataSource target = TestServers.newH2();
 		DataSource proxy = new TransactionAwareDataSourceProxy(target);
@@ -262,6 +270,22 @@ class DataSourceProxiesTests {
 
 		Kind(UnaryOperator<DataSource> wrap) {
 			this.wrap = wrap;
+		}
+
+	}
+
+	/**
+	 * On a class proxy, its final method would run with empty fields.
+	 */
+	public static class FinalConnections extends DelegatingDataSource {
+
+		FinalConnections(DataSource target) {
+			super(target);
+		}
+
+		@Override
+		public final Connection getConnection() throws SQLException {
+			return super.getConnection();
 		}
 
 	}
