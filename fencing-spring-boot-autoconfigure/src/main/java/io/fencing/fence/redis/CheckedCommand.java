@@ -1,5 +1,7 @@
 package io.fencing.fence.redis;
 
+import java.util.function.BooleanSupplier;
+
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
@@ -26,23 +28,23 @@ final class CheckedCommand<K, V, T> extends CommandWrapper<K, V, T> {
 
 	private final RedisCodec<K, V> codec;
 
-	private final Unbroken connection;
+	private final BooleanSupplier lost;
 
 	/**
 	 * Create a command.
 	 * @param command the command that the caller waits for
 	 * @param codec the codec of the connection
-	 * @param connection the connection since before the guards were watched
+	 * @param lost whether the connection was lost since before the guards were watched
 	 */
-	CheckedCommand(RedisCommand<K, V, T> command, RedisCodec<K, V> codec, Unbroken connection) {
+	CheckedCommand(RedisCommand<K, V, T> command, RedisCodec<K, V> codec, BooleanSupplier lost) {
 		super(command);
 		this.codec = codec;
-		this.connection = connection;
+		this.lost = lost;
 	}
 
 	@Override
 	public void encode(ByteBuf buf) {
-		if (!this.connection.isBroken()) {
+		if (!this.lost.getAsBoolean()) {
 			super.encode(buf);
 			return;
 		}

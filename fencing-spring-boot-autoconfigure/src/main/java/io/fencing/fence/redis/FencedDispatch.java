@@ -3,6 +3,7 @@ package io.fencing.fence.redis;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.fencing.FencingException;
@@ -41,13 +42,15 @@ final class FencedDispatch<K, V> {
 
 	private final AtomicReference<@Nullable FencingException> refusal = new AtomicReference<>();
 
+	private final ConnectionLosses losses = new ConnectionLosses();
+
 	private volatile int database;
 
 	private volatile boolean flushedByHand;
 
 	private volatile boolean checked;
 
-	private volatile @Nullable Unbroken watched;
+	private volatile @Nullable Integer lossesBeforeWatch;
 
 	private volatile @Nullable Batch pipeline;
 
@@ -74,6 +77,9 @@ final class FencedDispatch<K, V> {
 		this.observer = observer;
 		this.rewriter = new CommandRewriter<>(codec,
 				connection.getOptions().getConfiguredProtocolVersion() != ProtocolVersion.RESP2);
+		if (route == ReadRoute.MASTER) {
+			connection.addListener(this.losses);
+		}
 	}
 
 	RedisCodec<K, V> getCodec() {
@@ -118,15 +124,16 @@ final class FencedDispatch<K, V> {
 	}
 
 	private <T> RedisCommand<K, V, T> sendChecked(IncomingCommand<K, V, T> incoming, OperationContext context) {
-		Unbroken since = this.watched;
+		Integer before = this.lossesBeforeWatch;
 		// with replicas the driver does not tell that the master's connection was lost
-		if (since == null || this.route != ReadRoute.MASTER) {
+		if (before == null || this.route != ReadRoute.MASTER) {
 			throw this.fence.get().unfenced(context, incoming.name(), Refusals.FUNCTION);
 		}
-		if (since.isBroken()) {
+		BooleanSupplier lost = () -> this.losses.count() != before;
+		if (lost.getAsBoolean()) {
 			throw new RedisConnectionException(CheckedCommand.LOST);
 		}
-		return this.connection.dispatch(new CheckedCommand<>(incoming.command(), this.codec, since));
+		return this.connection.dispatch(new CheckedCommand<>(incoming.command(), this.codec, lost));
 	}
 
 	// captured commands, as those of a cache, may come late
@@ -248,24 +255,23 @@ final class FencedDispatch<K, V> {
 		RedisCommand<K, V, T> command = incoming.command();
 		switch (incoming.name()) {
 			case "WATCH" -> {
-				endWatch();
-				Unbroken since = new Unbroken();
-				this.connection.addListener(since);
-				this.watched = since;
+				this.lossesBeforeWatch = this.losses.count();
 			}
-			case "UNWATCH" -> endWatch();
+			case "UNWATCH" -> {
+				this.lossesBeforeWatch = null;
+			}
 			case "MULTI" -> {
 				this.refusal.set(null);
 				this.transaction = new Batch(context, true);
 			}
 			case "EXEC" -> {
-				endWatch();
+				this.lossesBeforeWatch = null;
 				Batch ran = this.transaction;
 				this.transaction = null;
 				return this.connection.dispatch((ran != null) ? new Exec<>(command, ran) : command);
 			}
 			case "DISCARD" -> {
-				endWatch();
+				this.lossesBeforeWatch = null;
 				this.transaction = null;
 			}
 			case "SELECT" -> {
@@ -283,14 +289,6 @@ final class FencedDispatch<K, V> {
 		List<byte[]> arguments = incoming.arguments();
 		String first = arguments.isEmpty() ? "" : new String(arguments.get(0), StandardCharsets.US_ASCII);
 		return first.matches("[0-9]{1,9}") ? Integer.parseInt(first) : this.database;
-	}
-
-	private void endWatch() {
-		Unbroken since = this.watched;
-		if (since != null) {
-			this.connection.removeListener(since);
-			this.watched = null;
-		}
 	}
 
 	private @Nullable Batch batch() {

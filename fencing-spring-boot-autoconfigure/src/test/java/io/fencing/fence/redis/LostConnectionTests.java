@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.fencing.context.OperationContext;
 import io.fencing.fence.UnfencedWrites;
 import io.fencing.testing.RedisConsole;
+import io.fencing.testing.TcpProxy;
 import io.fencing.testing.TestServers;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -77,12 +78,16 @@ class LostConnectionTests {
 		}
 	}
 
-	// nothing of what it has sent before is known to the server afterwards
-	private void takeOverAndDisconnect() {
+	private void takeOver() {
 		FencedRedis.elsewhere(() -> FencedRedis.in(FencedRedis.operation(FencedRedis.next(this.key)), () -> {
 			this.redis.template().opsForValue().set(this.key, "newer");
 			return null;
 		}));
+	}
+
+	// nothing of what it has sent before is known to the server afterwards
+	private void takeOverAndDisconnect() {
+		takeOver();
 		new RedisConsole(RedisURI.create(this.url).getPort()).send("CLIENT KILL ID " + this.client.get());
 	}
 
@@ -113,6 +118,41 @@ class LostConnectionTests {
 		assertThat(lost).isTrue();
 		assertThat(this.redis.plain().opsForValue().get(this.key)).isEqualTo("newer");
 		assertThat(failure).isNotNull();
+	}
+
+	// rule 4: the driver sends both again, and the server knows of no transaction
+	@Test
+	void rule4WhenConnectionIsLostBeforeFunctionAndEndArriveThenFunctionIsNotCalled() {
+		RedisURI server = RedisURI.create(this.url);
+		TcpProxy proxy = TcpProxy.start(server.getHost(), server.getPort());
+		FencedRedis behind = new FencedRedis("redis://" + proxy.getHost() + ":" + proxy.getPort(),
+				ProtocolVersion.RESP3, UnfencedWrites.ALLOW);
+		try (proxy; behind) {
+			behind.factory().setShareNativeConnection(false);
+			((RedisClient) behind.factory().getRequiredNativeClient()).addListener(new CommandListener() {
+
+				@Override
+				public void commandStarted(CommandStartedEvent event) {
+					String name = event.getCommand().getType().toString();
+					if (name.equals("FCALL")) {
+						proxy.swallow();
+					}
+					else if (name.equals("EXEC")) {
+						takeOver();
+						proxy.pass();
+					}
+				}
+
+			});
+			OperationContext older = FencedRedis.operation(FencedRedis.next(this.key));
+			Throwable failure = Assertions.catchThrowable(() -> FencedRedis.in(older, () -> {
+				try (RedisConnection connection = behind.factory().getConnection()) {
+					return call(connection, "FCALL", "fencing_set", "1", this.key, "older");
+				}
+			}));
+			assertThat(this.redis.plain().opsForValue().get(this.key)).isEqualTo("newer");
+			assertThat(failure).isNotNull();
+		}
 	}
 
 	@Test
