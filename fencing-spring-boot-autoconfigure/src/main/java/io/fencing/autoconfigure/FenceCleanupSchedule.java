@@ -8,6 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
+import io.fencing.InvalidFencedOperationException;
 import io.fencing.fence.jdbc.JdbcFence;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,8 +35,13 @@ final class FenceCleanupSchedule implements SmartLifecycle {
 	 * Create a schedule.
 	 * @param fences the fences to look after
 	 * @param interval the time between two runs; none, if it is zero
+	 * @throws InvalidFencedOperationException if it is negative
 	 */
 	FenceCleanupSchedule(Supplier<? extends Collection<JdbcFence>> fences, Duration interval) {
+		if (interval.isNegative()) {
+			throw new InvalidFencedOperationException("'fencing.jdbc.cleanup-interval' is '" + interval
+					+ "'; it must not be negative, and is 0 for none on this node");
+		}
 		this.fences = fences;
 		this.interval = interval;
 	}

@@ -7,13 +7,16 @@ import javax.sql.DataSource;
 
 import io.fencing.InvalidFencedOperationException;
 import io.fencing.fence.jdbc.JdbcFence;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.init.ScriptException;
 
 /**
  * Creates the fence tables where that is wanted, and looks at start whether they are
@@ -41,9 +44,7 @@ final class FenceSchema implements SmartInitializingSingleton {
 			try {
 				for (DataSource target : fence.getTargets()) {
 					connect(target);
-					new PropertiesBasedDataSourceScriptDatabaseInitializer<>(target, this.properties)
-						.initializeDatabase();
-					fence.verify(target);
+					prepare(fence, target);
 				}
 				logger.info("Fence of storage '{}' is ready", fence.getStorage());
 			}
@@ -59,6 +60,38 @@ final class FenceSchema implements SmartInitializingSingleton {
 						+ "its database can be reached", fence.getStorage(), ex);
 			}
 		}
+	}
+
+	// a script may fail although the table is there: without the right to create, or when
+	// another node creates it in the same moment
+	private void prepare(JdbcFence fence, DataSource target) {
+		RuntimeException failure = create(target);
+		try {
+			fence.verify(target);
+		}
+		catch (InvalidFencedOperationException ex) {
+			throw (failure != null)
+					? new InvalidFencedOperationException(describe(failure) + ", and " + ex.getMessage(), failure) : ex;
+		}
+		if (failure != null) {
+			logger.warn("{}; the table is there and can be used", describe(failure));
+		}
+	}
+
+	private @Nullable RuntimeException create(DataSource target) {
+		try {
+			new PropertiesBasedDataSourceScriptDatabaseInitializer<>(target, this.properties).initializeDatabase();
+			return null;
+		}
+		catch (IllegalStateException | ScriptException ex) {
+			return ex;
+		}
+	}
+
+	private static String describe(RuntimeException failure) {
+		String message = String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
+		return "The script of the fence table, by 'fencing.jdbc.schema' and 'fencing.jdbc.platform', failed with '"
+				+ message.lines().findFirst().orElse("") + "'";
 	}
 
 	// a database that is down is told as such here; the initializer would miss its

@@ -70,6 +70,14 @@ public class FencingJdbcProperties extends DatabaseInitializationProperties {
 	 */
 	private List<String> unfencedStatements = new ArrayList<>();
 
+	/**
+	 * Create the defaults. A script that fails is told, since the table is looked at
+	 * after it in any case.
+	 */
+	public FencingJdbcProperties() {
+		setContinueOnError(false);
+	}
+
 	public List<String> getStorages() {
 		return this.storages;
 	}

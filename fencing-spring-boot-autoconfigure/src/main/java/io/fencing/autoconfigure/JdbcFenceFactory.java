@@ -23,7 +23,6 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.util.Assert;
 
 /**
  * Makes a fence for each DataSource that has a transaction manager or is named, and is
@@ -147,10 +146,16 @@ final class JdbcFenceFactory {
 	}
 
 	private static TableName table(String name) {
-		Assert.hasText(name, "'fencing.jdbc.table' must not be blank");
 		int dot = name.indexOf('.');
-		String schema = (dot > 0) ? name.substring(0, dot) : null;
-		return new TableName(schema, name.substring(dot + 1));
+		String schema = (dot >= 0) ? name.substring(0, dot) : null;
+		try {
+			return new TableName(schema, name.substring(dot + 1));
+		}
+		catch (InvalidFencedOperationException ex) {
+			throw new InvalidFencedOperationException("'fencing.jdbc.table' is '" + name
+					+ "'; it must be the name of a table, with a schema and a dot in front if it needs one, of letters, "
+					+ "digits and underscores only", ex);
+		}
 	}
 
 	/**

@@ -179,6 +179,16 @@ public interface DatabaseDialect {
 	boolean isConflict(SQLException ex);
 
 	/**
+	 * Whether a statement was refused since nothing can be written there: a replica, a
+	 * read-only session.
+	 * @param ex the error
+	 * @return whether it is so
+	 */
+	default boolean isReadOnly(SQLException ex) {
+		return "25006".equals(ex.getSQLState());
+	}
+
+	/**
 	 * Whether the table or its schema does not exist.
 	 * @param ex the error
 	 * @return whether it is missing

@@ -54,9 +54,10 @@ public final class DatabaseDialects {
 				return new DatabaseDialects(this.dialects, dialect);
 			}
 		}
-		throw new InvalidFencedOperationException("There is no dialect '" + name + "'; set 'fencing.jdbc.dialect' to "
-				+ "one of " + this.dialects.stream().map(DatabaseDialect::getName).toList()
-				+ " or define a bean of type " + DatabaseDialect.class.getName());
+		throw new InvalidFencedOperationException(
+				"'fencing.jdbc.dialect' is '" + name + "', which is no dialect; set it to one of "
+						+ this.dialects.stream().map(DatabaseDialect::getName).toList() + " or define a bean of type "
+						+ DatabaseDialect.class.getName());
 	}
 
 	/**

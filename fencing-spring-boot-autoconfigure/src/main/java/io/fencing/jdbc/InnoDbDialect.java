@@ -24,6 +24,9 @@ final class InnoDbDialect implements DatabaseDialect {
 	// table and database
 	private static final Set<Integer> MISSING_TABLES = Set.of(1146, 1049);
 
+	// the server, as a whole
+	private static final Set<Integer> READ_ONLY = Set.of(1290, 1836);
+
 	private static final Set<String> DEFINITIONS = Set.of("ALTER", "ANALYZE", "CACHE", "CHANGE", "CHECK", "CLONE",
 			"CREATE", "DROP", "FLUSH", "GRANT", "IMPORT", "INSTALL", "LOCK", "OPTIMIZE", "PURGE", "RENAME", "REPAIR",
 			"RESET", "RESTART", "REVOKE", "SHUTDOWN", "STOP", "TRUNCATE", "UNINSTALL", "UNLOCK", "XA");
@@ -127,6 +130,11 @@ final class InnoDbDialect implements DatabaseDialect {
 	@Override
 	public boolean isConflict(SQLException ex) {
 		return CONFLICTS.contains(ex.getErrorCode());
+	}
+
+	@Override
+	public boolean isReadOnly(SQLException ex) {
+		return READ_ONLY.contains(ex.getErrorCode()) || DatabaseDialect.super.isReadOnly(ex);
 	}
 
 	@Override

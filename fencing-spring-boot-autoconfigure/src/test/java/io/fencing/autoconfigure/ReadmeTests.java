@@ -37,10 +37,6 @@ class ReadmeTests {
 
 	private static final Pattern EXCEPTION = Pattern.compile("(?m)^\\| `(\\w+Exception)` \\|");
 
-	// what Boot's own initializer brings along
-	private static final List<String> INHERITED = List.of("fencing.jdbc.continue-on-error", "fencing.jdbc.platform",
-			"fencing.jdbc.schema");
-
 	@Test
 	void whenJavaIsShownThenItCompiles(@TempDir Path directory) throws IOException {
 		List<String> snippets = matches(JAVA).stream().map((match) -> match.group(1)).toList();
@@ -73,7 +69,7 @@ class ReadmeTests {
 			.containsExactlyInAnyOrderElementsOf(metadata.stream()
 				.filter((property) -> !String.valueOf(property.get("description")).contains("reserved"))
 				.map(ReadmeTests::name)
-				.filter((name) -> !INHERITED.contains(name) && !name.equals("fencing.operations"))
+				.filter((name) -> !name.equals("fencing.operations"))
 				.toList());
 		assertThat(rows).filteredOn((row) -> defaults.get(row.group(1)) != null && row.group(2) != null)
 			.filteredOn((row) -> !row.group(1).equals("fencing.aspect.order"))

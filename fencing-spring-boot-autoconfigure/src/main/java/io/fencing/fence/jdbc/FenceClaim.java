@@ -88,10 +88,12 @@ final class FenceClaim {
 	}
 
 	private Attempt attempt(OperationContext context, int claimed) {
-		context.getHeld().stream().filter(HeldResource::isLost).findFirst().ifPresent((lost) -> {
-			this.fence.rejected(context, RejectionReason.LOST);
-			throw new LeaseLostException(context.getOperation(), lost);
-		});
+		for (HeldResource held : context.getHeld()) {
+			if (held.isLost()) {
+				this.fence.rejected(context, RejectionReason.LOST);
+				throw new LeaseLostException(context.getOperation(), held);
+			}
+		}
 		try {
 			return this.connections.execute((connection) -> attempt(context, claimed, connection));
 		}

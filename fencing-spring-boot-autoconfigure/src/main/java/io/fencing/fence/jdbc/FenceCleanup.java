@@ -57,7 +57,8 @@ final class FenceCleanup {
 
 	private int run(ClaimConnections connections) throws SQLException {
 		int removed = 0;
-		String last = "";
+		// before every key, and not empty, which some settings take for NULL
+		String last = "0";
 		List<String> keys;
 		do {
 			keys = find(connections, last);

@@ -50,7 +50,7 @@ final class FenceHold {
 	 */
 	@Nullable String take(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder, boolean readOnly,
 			OuterHold outer) {
-		try (OwnStatements.Scope own = OwnStatements.open()) {
+		try (OwnStatements.Scope own = OwnStatements.open(holder)) {
 			Connection connection = holder.getConnection();
 			checkManualCommit(context, connection);
 			FenceTable table = this.fence.table(connection);
@@ -160,9 +160,8 @@ final class FenceHold {
 	private List<HeldResource> tryLock(OperationContext context, Collection<HeldResource> held, Connection connection,
 			FenceTable table, boolean readOnly, OuterHold outer) throws SQLException {
 		List<HeldResource> lockedByOthers = new ArrayList<>();
-		Map<String, FencingToken> rows = table.lock(connection, held);
 		for (HeldResource one : held) {
-			FencingToken stored = rows.get(one.getResource().getKey());
+			FencingToken stored = table.lock(connection, one.getResource());
 			boolean skipped = stored == null;
 			if (skipped) {
 				stored = table.read(connection, one.getResource());

@@ -44,8 +44,6 @@ final class FenceTable {
 
 	private static final String MARK = "fencing_hold";
 
-	private static final String COLUMNS = "SELECT resource_key, token, owner FROM ";
-
 	private final DatabaseDialect dialect;
 
 	private final TableName name;
@@ -55,6 +53,8 @@ final class FenceTable {
 	private final String raise;
 
 	private final String insert;
+
+	private final String read;
 
 	private final String lock;
 
@@ -70,7 +70,8 @@ final class FenceTable {
 		this.timeoutSeconds = (int) timeout.plusMillis(999).toSeconds() + 1;
 		this.raise = dialect.raise(name);
 		this.insert = dialect.insert(name);
-		this.lock = COLUMNS + name + " WHERE resource_key = ? " + dialect.lockForHold();
+		this.read = "SELECT token, owner FROM " + name + " WHERE resource_key = ?";
+		this.lock = this.read + " " + dialect.lockForHold();
 	}
 
 	DatabaseDialect getDialect() {
@@ -166,7 +167,16 @@ final class FenceTable {
 	 * @throws SQLException if the statement failed
 	 */
 	@Nullable FencingToken read(Connection connection, String key) throws SQLException {
-		return query(connection, COLUMNS + this.name + " WHERE resource_key = ?", List.of(key)).get(key);
+		return read(connection, this.read, key);
+	}
+
+	private @Nullable FencingToken read(Connection connection, String sql, String key) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, sql)) {
+			statement.setString(1, key);
+			try (ResultSet rows = statement.executeQuery()) {
+				return rows.next() ? new FencingToken(rows.getLong(1), rows.getString(2)) : null;
+			}
+		}
 	}
 
 	/**
@@ -187,19 +197,16 @@ final class FenceTable {
 	}
 
 	/**
-	 * Lock the fences of resources against claims, without waiting.
+	 * Lock one fence against claims, without waiting. For a list of keys InnoDB may scan,
+	 * and lock rows of others.
 	 * @param connection a connection in a transaction
-	 * @param held the resources, sorted
-	 * @return what the rows that were locked show, by key of the resource
+	 * @param resource the resource
+	 * @return what it shows, {@code null} if there is no row, or somebody else has it
+	 * locked
 	 * @throws SQLException if the statement failed
 	 */
-	Map<String, FencingToken> lock(Connection connection, Collection<? extends HeldResource> held) throws SQLException {
-		// by one key each: for a list of keys InnoDB may scan, and lock rows of others
-		Map<String, FencingToken> locked = new HashMap<>();
-		for (String key : keys(held)) {
-			locked.putAll(query(connection, this.lock, List.of(key)));
-		}
-		return locked;
+	@Nullable FencingToken lock(Connection connection, FencedResource resource) throws SQLException {
+		return read(connection, this.lock, resource.getKey());
 	}
 
 	/**
@@ -275,19 +282,6 @@ final class FenceTable {
 				return false;
 			}
 			throw ex;
-		}
-	}
-
-	private Map<String, FencingToken> query(Connection connection, String sql, List<String> keys) throws SQLException {
-		try (PreparedStatement statement = prepare(connection, sql)) {
-			setKeys(statement, keys);
-			Map<String, FencingToken> result = new HashMap<>();
-			try (ResultSet rows = statement.executeQuery()) {
-				while (rows.next()) {
-					result.put(rows.getString(1), new FencingToken(rows.getLong(2), rows.getString(3)));
-				}
-			}
-			return result;
 		}
 	}
 

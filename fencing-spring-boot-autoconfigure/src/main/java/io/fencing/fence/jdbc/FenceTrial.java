@@ -25,6 +25,9 @@ final class FenceTrial {
 	// rights
 	private static final Set<String> MISFITS = Set.of("21", "22", "23", "42");
 
+	// MySQL and MariaDB have no state of its own for a column of others without default
+	private static final int NO_DEFAULT = 1364;
+
 	private static final long LARGEST_TOKEN = (1L << 53) - 1;
 
 	private final JdbcFence fence;
@@ -47,7 +50,7 @@ final class FenceTrial {
 			});
 		}
 		catch (SQLException ex) {
-			throw isMisfit(ex) ? unusable("a fence cannot be written to it", ex)
+			throw isMisfit(ex) ? unusable("a fence cannot be written to it, '" + firstLine(ex) + "'", ex)
 					: this.fence.translate("verification", ex);
 		}
 	}
@@ -55,7 +58,13 @@ final class FenceTrial {
 	private boolean isMisfit(SQLException ex) {
 		String state = ex.getSQLState();
 		boolean missing = this.fence.getDialect() != null && this.fence.getDialect().isMissingTable(ex);
-		return !missing && state != null && state.length() > 2 && MISFITS.contains(state.substring(0, 2));
+		return !missing && state != null && state.length() > 2
+				&& (MISFITS.contains(state.substring(0, 2)) || ex.getErrorCode() == NO_DEFAULT);
+	}
+
+	// without the statement or its position
+	private static String firstLine(SQLException ex) {
+		return String.valueOf(ex.getMessage()).lines().findFirst().orElse("");
 	}
 
 	private void run(Connection connection) throws SQLException {

@@ -1,40 +1,23 @@
 package io.fencing.fence.jdbc;
 
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import io.fencing.context.OperationContext;
+import io.fencing.fence.jdbc.WatchedConnection.Watcher;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
-import org.springframework.util.ClassUtils;
-import org.springframework.util.ObjectUtils;
 
 /**
  * Makes connections that look at each text sent inside an operation: a write on one that
- * does not hold is told, or refused. Thread-safe.
+ * does not hold is told, or refused, and nothing but its manager ends a transaction that
+ * holds. Asks for the fences at the first text, since connections are taken while beans
+ * are still being made. Thread-safe.
  */
 final class FencedConnections {
-
-	// for each class of connections and statements
-	private static final ClassValue<Class<?>[]> INTERFACES = new ClassValue<>() {
-
-		@Override
-		protected Class<?>[] computeValue(Class<?> type) {
-			return ObjectUtils.addObjectToArray(ClassUtils.getAllInterfacesForClass(type), Fenced.class);
-		}
-
-	};
 
 	private final Supplier<JdbcFences> fences;
 
@@ -49,145 +32,78 @@ final class FencedConnections {
 	/**
 	 * Wrap a connection.
 	 * @param connection the connection
-	 * @param dataSource where it comes from
+	 * @param dataSource where it comes from, unwrapped
 	 * @return the connection for the operation
 	 */
 	Connection wrap(Connection connection, DataSource dataSource) {
-		JdbcFences fences = this.fences.get();
-		if (fences.isExcluded(dataSource)) {
-			return connection;
-		}
-		return (Connection) proxy(connection, Connection.class,
-				new Handler(connection, (proxy, sql) -> check(fences, dataSource, (Connection) proxy, sql)));
-	}
-
-	private void check(JdbcFences fences, DataSource dataSource, Connection connection, String sql) {
-		OperationContext context = OperationContext.getEnforced();
-		if (context == null || OwnStatements.isOpen(dataSource)) {
-			return;
-		}
-		JdbcFence fence = fences.findForStatement(dataSource);
-		if (fence == null || !holds(fence, context, connection)) {
-			this.guard.checkInside(fences, fence, context, TemplateStatement.of("execute", this.texts.get(sql)));
-		}
-	}
-
-	private static boolean holds(JdbcFence fence, OperationContext context, Connection connection) {
-		if (!(TransactionSynchronizationManager
-			.getResource(fence.getDataSource()) instanceof ConnectionHolder holder)) {
-			return false;
-		}
-		TransactionHold hold = TransactionHold.find(holder);
-		return hold != null && hold.protects(context) && isSame(holder.getConnection(), connection);
-	}
-
-	// other proxies may stand in front of it, and in between of several of these
-	private static boolean isSame(Connection bound, Connection connection) {
-		try {
-			for (Connection next = bound; next != null; next = inner(next)) {
-				if (next == connection) {
-					return true;
-				}
-			}
-			return false;
-		}
-		catch (SQLException ex) {
-			return false;
-		}
-	}
-
-	private static @Nullable Connection inner(Connection connection) throws SQLException {
-		if (connection instanceof Fenced fenced) {
-			return fenced.getFencedConnection();
-		}
-		return connection.isWrapperFor(Fenced.class) ? (Connection) connection.unwrap(Fenced.class) : null;
-	}
-
-	private static Object proxy(Object target, Class<?> type, InvocationHandler handler) {
-		Class<?>[] interfaces = INTERFACES.get(target.getClass());
-		ClassLoader loader = FencedConnections.class.getClassLoader();
-		try {
-			return Proxy.newProxyInstance(loader, interfaces, handler);
-		}
-		catch (IllegalArgumentException ex) {
-			// an interface of the driver that cannot be seen from here
-			return Proxy.newProxyInstance(loader, new Class<?>[] { type, Fenced.class }, handler);
-		}
+		return WatchedConnection.of(connection, this.texts, new OperationWatcher(dataSource));
 	}
 
 	/**
-	 * Tells that a connection is one of these.
+	 * Looks at one connection.
 	 */
-	interface Fenced {
+	private final class OperationWatcher implements Watcher {
 
-		/**
-		 * The connection behind it.
-		 * @return the connection, as it was taken
-		 */
-		Connection getFencedConnection();
+		private final DataSource dataSource;
 
-	}
+		// told by the statements that took the hold
+		private @Nullable ConnectionHolder transaction;
 
-	/**
-	 * Looks at a text before it is sent.
-	 */
-	@FunctionalInterface
-	private interface Check {
-
-		void check(Object proxy, String sql);
-
-	}
-
-	/**
-	 * What a connection does, and a statement that is given its texts late.
-	 *
-	 * @param target the connection or the statement
-	 * @param check looks at texts
-	 */
-	private record Handler(Object target, Check check) implements InvocationHandler {
+		OperationWatcher(DataSource dataSource) {
+			this.dataSource = dataSource;
+		}
 
 		@Override
-		public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
-				throws Throwable {
-			String name = method.getName();
-			Object first = (arguments != null && arguments.length > 0) ? arguments[0] : null;
-			if (name.equals("equals")) {
-				return proxy == first;
+		public void beforeStatement(TemplateStatement statement) {
+			ConnectionHolder holding = OwnStatements.findTransaction();
+			if (holding != null) {
+				this.transaction = holding;
 			}
-			if (name.equals("hashCode")) {
-				return System.identityHashCode(proxy);
+			OperationContext context = OperationContext.getEnforced();
+			if (context == null || OwnStatements.isOpen(this.dataSource)) {
+				return;
 			}
-			if (method.getDeclaringClass() == Fenced.class) {
-				return this.target;
+			TransactionHold hold = findHold(context);
+			if (hold == null) {
+				checkUnheld(context, statement);
 			}
-			if (first == Fenced.class) {
-				return name.equals("unwrap") ? proxy : Boolean.TRUE;
+			else if (statement.endsTransaction(hold.getFence())) {
+				throw FencedStatements.endsHold(hold.getFence(), context);
 			}
-			Object result = (first instanceof String sql && sends(name)) ? send(proxy, sql, method, arguments)
-					: invoke(method, arguments);
-			return (result instanceof Statement statement && !(result instanceof PreparedStatement)) ? proxy(statement,
-					Statement.class, new Handler(statement, (late, sql) -> this.check.check(proxy, sql))) : result;
-		}
-
-		private static boolean sends(String name) {
-			return name.startsWith("prepare") || name.startsWith("execute") || name.equals("addBatch");
-		}
-
-		private @Nullable Object send(Object proxy, String sql, Method method, @Nullable Object @Nullable [] arguments)
-				throws Throwable {
-			this.check.check(proxy, sql);
-			try (OwnStatements.Scope looked = OwnStatements.open()) {
-				return invoke(method, arguments);
+			else if (statement.mayUndoHold()) {
+				hold.undone();
 			}
 		}
 
-		private @Nullable Object invoke(Method method, @Nullable Object @Nullable [] arguments) throws Throwable {
-			try {
-				return method.invoke(this.target, arguments);
+		private void checkUnheld(OperationContext context, TemplateStatement statement) {
+			JdbcFences fences = FencedConnections.this.fences.get();
+			if (!fences.isExcluded(this.dataSource)) {
+				FencedConnections.this.guard.checkInside(fences, fences.findForStatement(this.dataSource), context,
+						statement);
 			}
-			catch (InvocationTargetException ex) {
-				throw ex.getTargetException();
+		}
+
+		@Override
+		public void beforeCommit() {
+			OperationContext context = OperationContext.getEnforced();
+			TransactionHold hold = (context != null) ? findHold(context) : null;
+			if (context != null && hold != null && !hold.isCompleting()) {
+				throw FencedStatements.endsHold(hold.getFence(), context);
 			}
+		}
+
+		@Override
+		public void beforeRollback() {
+			OperationContext context = OperationContext.getEnforced();
+			TransactionHold hold = (context != null) ? findHold(context) : null;
+			if (hold != null && !hold.isCompleting()) {
+				hold.replace();
+			}
+		}
+
+		private @Nullable TransactionHold findHold(OperationContext context) {
+			TransactionHold hold = (this.transaction != null) ? TransactionHold.find(this.transaction) : null;
+			return (hold != null && hold.protects(context)) ? hold : null;
 		}
 
 	}

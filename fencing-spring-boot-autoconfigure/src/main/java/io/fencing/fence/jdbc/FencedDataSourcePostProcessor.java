@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.RawTargetAccess;
 import org.springframework.aop.framework.AbstractAdvisingBeanPostProcessor;
 import org.springframework.aop.framework.AopConfigException;
@@ -57,8 +56,8 @@ public final class FencedDataSourcePostProcessor extends AbstractAdvisingBeanPos
 		}
 		Object result = invocation.proceed();
 		return (result instanceof Connection connection && mayBeUsedInOperation()
-				&& invocation instanceof ProxyMethodInvocation call && call.getProxy() instanceof DataSource dataSource)
-						? connections.wrap(connection, dataSource) : result;
+				&& invocation.getThis() instanceof DataSource dataSource)
+						? connections.wrap(connection, ManagedDataSources.unwrap(dataSource)) : result;
 	}
 
 	private static boolean isIdentity(Method method) {

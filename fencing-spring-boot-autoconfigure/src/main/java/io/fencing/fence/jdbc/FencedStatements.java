@@ -14,6 +14,7 @@ import io.fencing.fence.UnfencedWrites;
 import io.fencing.jdbc.DatabaseDialect;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
@@ -50,6 +51,29 @@ final class FencedStatements {
 	}
 
 	/**
+	 * Let a callback that gets the connection outside of any operation go by what it
+	 * sends there: it may only read, or look at the metadata.
+	 * @param <T> the type of the result
+	 * @param dataSource the data source that the template was given
+	 * @param callback the callback
+	 * @return the callback to use instead
+	 */
+	<T extends @Nullable Object> ConnectionCallback<T> watch(DataSource dataSource, ConnectionCallback<T> callback) {
+		JdbcFences fences = this.fences.get();
+		if (fences.passEverything()) {
+			return callback;
+		}
+		return (connection) -> callback.doInConnection(WatchedConnection.of(connection, this.texts,
+				(statement) -> checkOutside(fences.findForStatement(dataSource), statement)));
+	}
+
+	private void checkOutside(@Nullable JdbcFence fence, TemplateStatement statement) {
+		if (fence != null) {
+			this.unfenced.check(fence, statement);
+		}
+	}
+
+	/**
 	 * Send a statement.
 	 * @param dataSource the data source that the template was given
 	 * @param statement tells the statement
@@ -64,35 +88,33 @@ final class FencedStatements {
 			return call.proceed();
 		}
 		OperationContext context = OperationContext.get();
-		JdbcFence fence = fences.findForStatement(dataSource);
+		DataSource unwrapped = ManagedDataSources.unwrap(dataSource);
+		JdbcFence fence = fences.findForStatement(unwrapped);
 		if (context == null) {
-			if (fence != null) {
-				this.unfenced.check(fence, statement.get());
-			}
+			checkOutside(fence, statement.get());
 			return call.proceed();
 		}
 		if (!context.isEnforced()) {
 			return call.proceed();
 		}
 		if (fence != null) {
-			return execute(fence, context, dataSource, statement.get(), call);
+			return execute(fence, context, unwrapped == fence.getDataSource(), statement.get(), call);
 		}
-		if (!fences.isExcluded(dataSource)) {
+		if (!fences.isExcluded(unwrapped)) {
 			this.unfenced.checkInside(fences, null, context, statement.get());
 		}
-		try (OwnStatements.Scope looked = OwnStatements.open(dataSource)) {
+		try (OwnStatements.Scope looked = OwnStatements.open(unwrapped)) {
 			return call.proceed();
 		}
 	}
 
-	private static @Nullable Object execute(JdbcFence fence, OperationContext context, DataSource dataSource,
+	private static @Nullable Object execute(JdbcFence fence, OperationContext context, boolean sameDataSource,
 			TemplateStatement statement, StatementCall call) throws Throwable {
 		FencingException refusal = context.getRefusal();
 		if (refusal != null) {
 			throw refusal;
 		}
 		context.meetFence();
-		boolean sameDataSource = ManagedDataSources.unwrap(dataSource) == fence.getDataSource();
 		ConnectionHolder holder = sameDataSource ? transaction(fence) : null;
 		boolean completing = holder != null && CompletingTransactions.contains(holder);
 		if (holder != null && !completing) {
@@ -135,8 +157,7 @@ final class FencedStatements {
 		}
 		hold.check(context);
 		if (statement.endsTransaction(fence)) {
-			throw unfenced(fence, context, "a statement would end the transaction that holds",
-					"make it outside of the operation");
+			throw endsHold(fence, context);
 		}
 		try {
 			return call.proceed();
@@ -199,6 +220,17 @@ final class FencedStatements {
 			throw unfenced(fence, context, "the active transaction is not on the DataSource of",
 					"begin a transaction on the DataSource that is written to");
 		}
+	}
+
+	/**
+	 * Refuse a statement that ends a transaction which holds.
+	 * @param fence the fence
+	 * @param context the operation
+	 * @return the refusal, recorded
+	 */
+	static UnfencedWriteException endsHold(JdbcFence fence, OperationContext context) {
+		return unfenced(fence, context, "a statement would end the transaction that holds",
+				"make it outside of the operation");
 	}
 
 	private static UnfencedWriteException unfenced(JdbcFence fence, OperationContext context, String problem,

@@ -7,11 +7,13 @@ import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
+import io.fencing.context.OperationContext;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.Advised;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.ClassUtils;
@@ -48,6 +50,11 @@ final class FencedTemplateInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		DataSource dataSource = template.getDataSource();
+		if (dataSource != null && OperationContext.get() == null && invocation.getArguments().length == 1
+				&& invocation.getArguments()[0] instanceof ConnectionCallback<?> callback) {
+			invocation.getArguments()[0] = this.statements.watch(dataSource, callback);
+			return invocation.proceed();
+		}
 		return (dataSource != null)
 				? this.statements.execute(dataSource, () -> statement(invocation), invocation::proceed)
 				: invocation.proceed();

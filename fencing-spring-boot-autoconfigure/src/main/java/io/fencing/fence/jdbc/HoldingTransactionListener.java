@@ -16,6 +16,7 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Takes a hold in every new transaction that an operation begins on a fenced data source,
@@ -28,12 +29,13 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class HoldingTransactionListener implements TransactionExecutionListener {
 
-	private final TransactionManager manager;
+	// looked up at the first transaction: until then managers may be given another one
+	private final SingletonSupplier<DataSource> dataSource;
 
 	private final Supplier<JdbcFences> fences;
 
 	HoldingTransactionListener(TransactionManager manager, Supplier<JdbcFences> fences) {
-		this.manager = manager;
+		this.dataSource = SingletonSupplier.ofNullable(() -> ManagedDataSources.find(manager));
 		this.fences = fences;
 	}
 
@@ -135,20 +137,22 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 	private void completed(TransactionExecution transaction) {
 		ConnectionHolder holder = transaction.isNested() ? null : holder();
 		if (holder != null) {
-			CompletingTransactions.remove(holder);
 			TransactionHold hold = TransactionHold.find(holder);
 			if (hold != null) {
 				hold.release();
+			}
+			else {
+				CompletingTransactions.remove(holder);
 			}
 		}
 	}
 
 	private @Nullable JdbcFence fence() {
-		return this.fences.get().find(ManagedDataSources.find(this.manager));
+		return this.fences.get().find(this.dataSource.get());
 	}
 
 	private @Nullable ConnectionHolder holder() {
-		DataSource dataSource = ManagedDataSources.find(this.manager);
+		DataSource dataSource = this.dataSource.get();
 		return (dataSource != null) ? holder(dataSource) : null;
 	}
 

@@ -23,6 +23,7 @@ import io.fencing.jdbc.DatabaseDialect;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
@@ -256,6 +257,11 @@ public final class JdbcFence implements Fence {
 			return new InvalidFencedOperationException("Table '" + this.settings.table() + "' of storage '"
 					+ getStorage() + "' is missing; run the statements of 'classpath:" + dialect.getSchemaScript()
 					+ "' in your migrations, or set 'fencing.jdbc.initialize-schema=always'", ex);
+		}
+		if (dialect != null && dialect.isReadOnly(ex)) {
+			return new PermissionDeniedDataAccessException("Fence " + task + ": storage '" + getStorage()
+					+ "' can only be read, so that nothing can be claimed there; name it in "
+					+ "'fencing.jdbc.excluded-storages' if operations do not write to it", ex);
 		}
 		DataAccessException translated = TRANSLATOR.translate("Fence " + task, null, ex);
 		return (translated != null) ? translated : new UncategorizedSQLException("Fence " + task, null, ex);

@@ -38,8 +38,9 @@ public record JdbcFenceSettings(TableName table, DatabaseDialects dialects, Dura
 	 * Functions of PostgreSQL and H2 that run other statements or change data.
 	 */
 	public static final Set<String> DEFAULT_WRITING_FUNCTIONS = Set.of("SETVAL", "DBLINK", "DBLINK_EXEC",
-			"QUERY_TO_XML", "LO_CREATE", "LO_CREAT", "LO_FROM_BYTEA", "LO_IMPORT", "LO_PUT", "LO_UNLINK", "LOWRITE",
-			"PG_NOTIFY", "CSVWRITE", "FILE_WRITE", "LINK_SCHEMA");
+			"DBLINK_SEND_QUERY", "LO_TRUNCATE", "LO_TRUNCATE64", "QUERY_TO_XML", "LO_CREATE", "LO_CREAT",
+			"LO_FROM_BYTEA", "LO_IMPORT", "LO_PUT", "LO_UNLINK", "LOWRITE", "PG_NOTIFY", "CSVWRITE", "FILE_WRITE",
+			"LINK_SCHEMA");
 
 	private static final Duration MINIMUM_RETENTION = Duration.ofHours(24);
 
@@ -49,12 +50,12 @@ public record JdbcFenceSettings(TableName table, DatabaseDialects dialects, Dura
 	 */
 	public JdbcFenceSettings {
 		if (admissionTimeout.isNegative()) {
-			throw new InvalidFencedOperationException("The admission timeout must not be negative, but is '"
-					+ admissionTimeout + "'; set 'fencing.jdbc.admission-timeout'");
+			throw new InvalidFencedOperationException(
+					"'fencing.jdbc.admission-timeout' is '" + admissionTimeout + "'; it must not be negative");
 		}
 		if (retention.compareTo(MINIMUM_RETENTION) < 0) {
-			throw new InvalidFencedOperationException("The retention of fences must be at least 24 hours, but is '"
-					+ retention + "'; set 'fencing.jdbc.retention'");
+			throw new InvalidFencedOperationException(
+					"'fencing.jdbc.retention' is '" + retention + "'; it must be at least 24 hours");
 		}
 		writingFunctions = writingFunctions.stream()
 			.map((name) -> name.toUpperCase(Locale.ROOT))

@@ -97,12 +97,18 @@ public final class JdbcFences implements FenceSource {
 	 * @return whether it was excluded
 	 */
 	boolean isExcluded(DataSource dataSource) {
-		return find(dataSource, (candidate) -> this.excluded.get().stream().anyMatch((one) -> one == candidate)
-				? candidate : null) != null;
+		Collection<DataSource> excluded = this.excluded.get();
+		return !excluded.isEmpty() && find(dataSource,
+				(candidate) -> excluded.stream().anyMatch((one) -> one == candidate) ? candidate : null) != null;
 	}
 
 	private @Nullable JdbcFence find(Predicate<JdbcFence> condition) {
-		return this.fences.get().stream().filter(condition).findFirst().orElse(null);
+		for (JdbcFence fence : this.fences.get()) {
+			if (condition.test(fence)) {
+				return fence;
+			}
+		}
+		return null;
 	}
 
 	private static <T> @Nullable T find(@Nullable DataSource dataSource, Lookup<T> lookup) {

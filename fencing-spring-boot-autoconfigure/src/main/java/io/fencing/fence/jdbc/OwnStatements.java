@@ -2,6 +2,10 @@ package io.fencing.fence.jdbc;
 
 import javax.sql.DataSource;
 
+import io.fencing.context.OperationContext;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -21,8 +25,16 @@ final class OwnStatements {
 	 * @return whether it has
 	 */
 	static boolean isOpen(DataSource dataSource) {
-		return TransactionSynchronizationManager.hasResource(ALL)
+		return isOpen()
 				|| TransactionSynchronizationManager.hasResource(new Mark(ManagedDataSources.unwrap(dataSource)));
+	}
+
+	/**
+	 * Whether all that is sent is ours.
+	 * @return whether it is
+	 */
+	static boolean isOpen() {
+		return TransactionSynchronizationManager.hasResource(ALL);
 	}
 
 	/**
@@ -42,8 +54,34 @@ final class OwnStatements {
 		return open(new Mark(ManagedDataSources.unwrap(dataSource)));
 	}
 
+	/**
+	 * Begin to take a hold. The connections that its statements pass through learn that
+	 * they are those of the transaction, whatever proxies stand in between.
+	 * @param transaction the connection of the transaction
+	 * @return what to close afterwards, on the same thread
+	 */
+	static Scope open(ConnectionHolder transaction) {
+		Object before = TransactionSynchronizationManager.unbindResourceIfPossible(ALL);
+		TransactionSynchronizationManager.bindResource(ALL, transaction);
+		return () -> {
+			TransactionSynchronizationManager.unbindResource(ALL);
+			if (before != null) {
+				TransactionSynchronizationManager.bindResource(ALL, before);
+			}
+		};
+	}
+
+	/**
+	 * The transaction that a hold is being taken in.
+	 * @return its connection, {@code null} if none is
+	 */
+	static @Nullable ConnectionHolder findTransaction() {
+		return (TransactionSynchronizationManager.getResource(ALL) instanceof ConnectionHolder holder) ? holder : null;
+	}
+
 	private static Scope open(Object key) {
-		if (TransactionSynchronizationManager.hasResource(key)) {
+		// outside of operations nobody looks
+		if (OperationContext.getEnforced() == null || TransactionSynchronizationManager.hasResource(key)) {
 			return () -> {
 			};
 		}

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * What can be told from the text of a statement. Careful rather than clever: what is not
@@ -27,12 +28,20 @@ final class StatementText {
 
 	private final List<List<String>> statements;
 
+	private final boolean controlsTransaction;
+
+	private final boolean mayUndoHold;
+
 	/**
 	 * Read a text.
 	 * @param sql the text, of one or several statements
 	 */
 	StatementText(String sql) {
 		this.statements = split(sql);
+		this.mayUndoHold = this.statements.stream().anyMatch(StatementText::controlsTransaction);
+		this.controlsTransaction = !this.statements.isEmpty() && !BODIES.contains(first().get(0))
+				&& this.statements.stream()
+					.anyMatch((words) -> controlsTransaction(words) && !rollsBackToSavepoint(words));
 	}
 
 	private static List<List<String>> split(String sql) {
@@ -100,15 +109,12 @@ final class StatementText {
 	 * @return whether it does
 	 */
 	boolean controlsTransaction() {
-		if (this.statements.isEmpty() || BODIES.contains(first().get(0))) {
-			return false;
-		}
-		return this.statements.stream().anyMatch((words) -> controlsTransaction(words) && !rollsBackToSavepoint(words));
+		return this.controlsTransaction;
 	}
 
 	private static boolean controlsTransaction(List<String> words) {
 		return TRANSACTION_CONTROL.contains(words.get(0)) || startsWith(words, "PREPARE", "TRANSACTION")
-				|| startsWith(words, "SET", "AUTOCOMMIT");
+				|| (words.get(0).equals("SET") && words.contains("AUTOCOMMIT"));
 	}
 
 	private static boolean startsWith(List<String> words, String first, String second) {
@@ -121,7 +127,7 @@ final class StatementText {
 	 * @return whether it may
 	 */
 	boolean mayUndoHold() {
-		return this.statements.stream().anyMatch(StatementText::controlsTransaction);
+		return this.mayUndoHold;
 	}
 
 	private static boolean rollsBackToSavepoint(List<String> words) {
@@ -140,11 +146,17 @@ final class StatementText {
 	}
 
 	/**
-	 * The words of each statement.
-	 * @return the words, in upper case; no statement is empty
+	 * Whether a condition is true for one of its statements.
+	 * @param condition asked with the words of a statement, in upper case, at least one
+	 * @return whether it is
 	 */
-	List<List<String>> words() {
-		return this.statements;
+	boolean anyStatement(Predicate<List<String>> condition) {
+		for (List<String> words : this.statements) {
+			if (condition.test(words)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private List<String> first() {

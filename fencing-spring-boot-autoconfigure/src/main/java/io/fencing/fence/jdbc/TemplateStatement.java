@@ -3,6 +3,7 @@ package io.fencing.fence.jdbc;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 import io.fencing.jdbc.DatabaseDialect;
 import org.jspecify.annotations.Nullable;
@@ -94,9 +95,8 @@ final class TemplateStatement {
 	 */
 	boolean endsTransaction(JdbcFence fence) {
 		DatabaseDialect dialect = fence.getDialect();
-		return this.texts != null && this.texts.stream()
-			.anyMatch((text) -> text.controlsTransaction()
-					|| (dialect != null && text.words().stream().anyMatch(dialect::commitsImplicitly)));
+		return any((text) -> text.controlsTransaction()
+				|| (dialect != null && text.anyStatement(dialect::commitsImplicitly)));
 	}
 
 	/**
@@ -106,8 +106,7 @@ final class TemplateStatement {
 	 */
 	boolean refusesTransaction(JdbcFence fence) {
 		DatabaseDialect dialect = fence.getDialect();
-		return this.texts != null && dialect != null
-				&& this.texts.stream().anyMatch((text) -> text.words().stream().anyMatch(dialect::refusesTransaction));
+		return dialect != null && any((text) -> text.anyStatement(dialect::refusesTransaction));
 	}
 
 	/**
@@ -116,7 +115,18 @@ final class TemplateStatement {
 	 */
 	boolean mayUndoHold() {
 		// what has the connection may roll it back
-		return this.texts == null || this.texts.stream().anyMatch(StatementText::mayUndoHold);
+		return this.texts == null || any(StatementText::mayUndoHold);
+	}
+
+	private boolean any(Predicate<StatementText> condition) {
+		if (this.texts != null) {
+			for (StatementText text : this.texts) {
+				if (condition.test(text)) {
+					return true;
+				}
+			}
+		}
+		return false;
 	}
 
 }

@@ -135,6 +135,7 @@ final class TransactionHold implements TransactionSynchronization {
 		if (resources.isEmpty()) {
 			return;
 		}
+		context.meetFence();
 		String current = this.fence.hold().take(context, resources, this.holder, this.readOnly, this::restsOnOuter);
 		if (this.transactionId != null && !this.transactionId.equals(current)) {
 			throw replaced();
@@ -142,7 +143,6 @@ final class TransactionHold implements TransactionSynchronization {
 		this.transactionId = current;
 		resources.forEach((one) -> this.held.put(one.getResource(), one));
 		this.context = context;
-		context.meetFence();
 		if (!this.marked && this.fence.isMarking()) {
 			this.fence.hold().mark(context, this.held.values(), this.holder);
 			this.marked = true;
@@ -166,6 +166,15 @@ final class TransactionHold implements TransactionSynchronization {
 		return this.fence == fence && this.refusal == null && !this.resting && covers(resource);
 	}
 
+	private boolean coversAll(OperationContext context) {
+		for (HeldResource resource : context.getAllHeld()) {
+			if (!covers(resource)) {
+				return false;
+			}
+		}
+		return true;
+	}
+
 	private boolean covers(HeldResource resource) {
 		HeldResource own = this.held.get(resource.getResource());
 		return own != null && own.getToken().equals(resource.getToken());
@@ -183,7 +192,7 @@ final class TransactionHold implements TransactionSynchronization {
 	 */
 	void check(OperationContext context) {
 		throwRefusal(context);
-		if (context != this.context && !context.getAllHeld().stream().allMatch(this::covers)) {
+		if (context != this.context && !coversAll(context)) {
 			throw context
 				.refuse(new InvalidFencedOperationException(context.getOperation(), null,
 						"it runs in a transaction on storage '" + this.fence.getStorage()
@@ -313,7 +322,15 @@ final class TransactionHold implements TransactionSynchronization {
 	 * @return whether it is; not after the commit, although the connection is still bound
 	 */
 	boolean protects(OperationContext context) {
-		return !this.committed && (this.refusal != null || context.getAllHeld().stream().allMatch(this::covers));
+		return !this.committed && (this.refusal != null || coversAll(context));
+	}
+
+	JdbcFence getFence() {
+		return this.fence;
+	}
+
+	boolean isCompleting() {
+		return CompletingTransactions.contains(this.holder);
 	}
 
 	@Override

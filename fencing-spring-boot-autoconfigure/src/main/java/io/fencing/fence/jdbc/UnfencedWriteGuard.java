@@ -25,7 +25,8 @@ final class UnfencedWriteGuard {
 
 	private static final List<String> OWN = Stream
 		.of(UnfencedWriteGuard.class, FencedStatements.class, FencedTemplateInterceptor.class, FencedJdbcClient.class,
-				FencedConnections.class, FencedDataSourcePostProcessor.class, OwnTransactions.class)
+				FencedConnections.class, WatchedConnection.class, FencedDataSourcePostProcessor.class,
+				OwnTransactions.class)
 		.map(Class::getName)
 		.toList();
 

@@ -68,7 +68,8 @@ abstract class InnoDbJdbcFenceTests extends JdbcFenceTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "TRUNCATE TABLE account", "CREATE TABLE x (id INT)", "/*!80000 TRUNCATE TABLE account */",
 			"# x\nTRUNCATE TABLE account", "ALTER TABLE account ADD COLUMN x INT", "LOCK TABLES account WRITE",
-			"SET PASSWORD = ''", "RENAME TABLE account TO x" })
+			"SET PASSWORD = ''", "SET SESSION autocommit = 1", "SET @@session.autocommit = 1",
+			"SET sql_mode = '', autocommit = 1", "RENAME TABLE account TO x" })
 	void case91WhenStatementCommitsImplicitlyThenRefused(String text) {
 		for (TransactionTemplate transaction : List.of(this.database.transaction(), this.database.newTransaction())) {
 			assertThatExceptionOfType(UnfencedWriteException.class)

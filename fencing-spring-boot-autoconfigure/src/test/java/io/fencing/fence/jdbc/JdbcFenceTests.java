@@ -177,13 +177,17 @@ abstract class JdbcFenceTests {
 				"resource_key VARCHAR(64) NOT NULL, namespace VARCHAR(200), token BIGINT, owner VARCHAR(64), claimed_at TIMESTAMP",
 				"resource_key VARCHAR(64) PRIMARY KEY, namespace VARCHAR(200), token BIGINT, owner VARCHAR(20), claimed_at TIMESTAMP",
 				"resource_key VARCHAR(64) PRIMARY KEY, namespace VARCHAR(200), token INT, owner VARCHAR(64), claimed_at TIMESTAMP",
+				"resource_key VARCHAR(64) PRIMARY KEY, namespace VARCHAR(200), token BIGINT, owner VARCHAR(64), claimed_at TIMESTAMP, note INT NOT NULL",
 				"resource_key VARCHAR(64) PRIMARY KEY, token BIGINT, owner VARCHAR(64)" }) {
 			this.database.raw.execute("DROP TABLE fencing_fence");
 			this.database.raw.execute("CREATE TABLE fencing_fence (" + wrong + ")");
 			assertThatExceptionOfType(InvalidFencedOperationException.class).as(wrong)
 				.isThrownBy(() -> this.database.fence.verify(this.database.dataSource))
 				.withMessageContaining("'fencing_fence'")
-				.withMessageContaining("schema-" + this.database.fence.getStorage() + ".sql");
+				.withMessageContaining("schema-" + this.database.fence.getStorage() + ".sql")
+				.satisfies((ex) -> assertThat(ex.getCause() == null
+						|| ex.getMessage().contains(ex.getCause().getMessage().lines().findFirst().orElseThrow()))
+					.isTrue());
 			assertThat(this.database.raw.queryForObject("SELECT COUNT(*) FROM fencing_fence", Integer.class)).isZero();
 		}
 	}
@@ -258,6 +262,7 @@ abstract class JdbcFenceTests {
 			}
 		});
 		assertThat(this.database.balance()).isEqualTo(1);
+		assertThat(stale.hasMetFence()).isTrue();
 	}
 
 	@Test

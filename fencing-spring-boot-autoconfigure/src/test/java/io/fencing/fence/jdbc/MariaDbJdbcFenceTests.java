@@ -65,4 +65,23 @@ class MariaDbJdbcFenceTests extends InnoDbJdbcFenceTests {
 		assertThat(this.database.balance()).isZero();
 	}
 
+	@Test
+	void rule12WhenEmptyStringsAreNullThenExpiredRowsGoAllTheSame() {
+		FencedDatabase odd = FencedDatabase
+			.create(TestServers.dataSource(url() + "&sessionVariables=sql_mode='EMPTY_STRING_IS_NULL'"));
+		odd.raw.update("INSERT INTO fencing_fence VALUES (?, 'default', 1, 'x', '2020-01-01')",
+				TestHeld.next(RESOURCE).getResource().getKey());
+		assertThat(odd.fence.removeExpired()).isOne();
+	}
+
+	@Test
+	void case96WhenStorageCanOnlyBeReadThenTheRemedyIsTold() {
+		FencedDatabase readOnly = new FencedDatabase(
+				TestServers.dataSource(url() + "&sessionVariables=transaction_read_only=1"),
+				JdbcFenceSettings.defaults());
+		assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> readOnly.operations.enter(TestHeld.next(RESOURCE)))
+			.withMessageContaining("'fencing.jdbc.excluded-storages'");
+	}
+
 }

@@ -1,5 +1,7 @@
 package io.fencing.fence.jdbc;
 
+import java.sql.SQLException;
+
 import javax.sql.DataSource;
 
 import io.fencing.StaleTokenException;
@@ -9,6 +11,8 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -63,6 +67,17 @@ class PostgresJdbcFenceTests extends JdbcFenceTests {
 		this.database.operations.run(() -> this.database.jdbc.execute("VACUUM  ANALYZE account"),
 				TestHeld.next(RESOURCE));
 		assertThat(this.database.unfenced).containsExactly("withdraw@postgresql");
+	}
+
+	@Test
+	void case96WhenStorageCanOnlyBeReadThenTheRemedyIsTold() throws SQLException {
+		SingleConnectionDataSource session = new SingleConnectionDataSource(DATA_SOURCE.getConnection(), true);
+		new JdbcTemplate(session).execute("SET default_transaction_read_only = on");
+		FencedDatabase readOnly = new FencedDatabase(session, JdbcFenceSettings.defaults());
+		assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> readOnly.operations.enter(TestHeld.next(RESOURCE)))
+			.withMessageContaining("'fencing.jdbc.excluded-storages'");
+		session.destroy();
 	}
 
 }
