@@ -1,8 +1,11 @@
 package io.fencing;
 
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
@@ -26,10 +29,12 @@ import org.springframework.util.StringUtils;
  * call ({@code REQUIRES_NEW}, {@code NOT_SUPPORTED})
  * @param transactionManager bean name of the transaction manager whose transactions the
  * body then runs outside of, {@code null} for every one
+ * @param identity makes the call repeatable, {@code null} if it is not
  */
 public record FencedOperationRequest(String name, List<String> resources, @Nullable Duration leaseTime,
 		@Nullable Duration waitTime, @Nullable Duration maxHold, @Nullable Duration minHold, @Nullable Boolean renew,
-		@Nullable OnBusy onBusy, boolean ownTransaction, @Nullable String transactionManager) {
+		@Nullable OnBusy onBusy, boolean ownTransaction, @Nullable String transactionManager,
+		@Nullable OperationIdentity identity) {
 
 	/**
 	 * Create a request.
@@ -104,6 +109,18 @@ public record FencedOperationRequest(String name, List<String> resources, @Nulla
 		private boolean ownTransaction;
 
 		private @Nullable String transactionManager;
+
+		private @Nullable String operationId;
+
+		private @Nullable Object input;
+
+		private @Nullable Type resultType;
+
+		private boolean external;
+
+		private Set<Class<? extends Throwable>> notRepeatableFor = Set.of();
+
+		private OperationTransaction transaction = OperationTransaction.DEFAULT;
 
 		Builder(String name) {
 			this.name = name;
@@ -213,6 +230,79 @@ public record FencedOperationRequest(String name, List<String> resources, @Nulla
 		}
 
 		/**
+		 * Make the call repeatable: the journal records its result, and a later call with
+		 * the same identity is answered with it. Needs a {@link #resultType}.
+		 * @param operationId the caller's stable id of one logical request
+		 * @return this builder
+		 */
+		public Builder operationId(@Nullable String operationId) {
+			this.operationId = operationId;
+			return this;
+		}
+
+		/**
+		 * Set what counts as the input when the same identity comes again.
+		 * @param input a value that JSON can express
+		 * @return this builder
+		 */
+		public Builder input(@Nullable Object input) {
+			this.input = input;
+			return this;
+		}
+
+		/**
+		 * Set what the recorded result is read as.
+		 * @param resultType the type, {@code void.class} for none
+		 * @return this builder
+		 */
+		public Builder resultType(Type resultType) {
+			this.resultType = resultType;
+			return this;
+		}
+
+		/**
+		 * Say that the body has effects outside the database that holds the journal.
+		 * @param external whether it has
+		 * @return this builder
+		 */
+		public Builder external(boolean external) {
+			this.external = external;
+			return this;
+		}
+
+		/**
+		 * Set the exceptions that are recorded as the final answer.
+		 * @param types their types
+		 * @return this builder
+		 */
+		public Builder notRepeatableFor(Collection<Class<? extends Throwable>> types) {
+			this.notRepeatableFor = Set.copyOf(types);
+			return this;
+		}
+
+		/**
+		 * Set the transaction that a body with an identity runs in.
+		 * @param transaction the transaction
+		 * @return this builder
+		 */
+		public Builder transaction(OperationTransaction transaction) {
+			this.transaction = transaction;
+			return this;
+		}
+
+		private @Nullable OperationIdentity identity() {
+			if (this.operationId == null) {
+				return null;
+			}
+			if (this.resultType == null) {
+				throw new InvalidFencedOperationException("Operation '" + this.name
+						+ "' has an identity, but no type of its result; set 'resultType', void.class for none");
+			}
+			return new OperationIdentity(this.operationId, this.input, this.resultType, this.external,
+					this.notRepeatableFor, this.transaction);
+		}
+
+		/**
 		 * Complete the request.
 		 * @return the request
 		 * @throws InvalidFencedOperationException if a name is blank or no resource was
@@ -220,7 +310,7 @@ public record FencedOperationRequest(String name, List<String> resources, @Nulla
 		 */
 		public FencedOperationRequest build() {
 			return new FencedOperationRequest(this.name, this.resources, this.leaseTime, this.waitTime, this.maxHold,
-					this.minHold, this.renew, this.onBusy, this.ownTransaction, this.transactionManager);
+					this.minHold, this.renew, this.onBusy, this.ownTransaction, this.transactionManager, identity());
 		}
 
 	}

@@ -11,6 +11,17 @@ public enum OperationOutcome {
 	SUCCESS,
 
 	/**
+	 * The recorded result was returned; the body did not run.
+	 */
+	REPLAYED,
+
+	/**
+	 * The body returned, and its transaction was rolled back because it had asked for
+	 * that.
+	 */
+	ROLLED_BACK,
+
+	/**
 	 * The body threw; its exception reached the caller.
 	 */
 	ERROR,

@@ -25,6 +25,18 @@ public final class OutcomeUnknownException extends FencingException {
 	}
 
 	/**
+	 * Create an exception for an attempt with effects outside the database, which nobody
+	 * may repeat by guess.
+	 * @param operation the name of the operation
+	 * @param operationId the operation identity
+	 */
+	public OutcomeUnknownException(String operation, String operationId) {
+		super(describe(operation, null) + "an earlier attempt has ended without an answer and may have had effects "
+				+ "outside the database; nothing was done, find out and decide it first", operation, null, null);
+		this.operationId = operationId;
+	}
+
+	/**
 	 * The identity to ask with.
 	 * @return the operation identity, or {@code null} if the operation has none
 	 */

@@ -25,23 +25,26 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class FencedOperationRequestTests {
 
-	// they come with the journal; until then the annotation refuses them at start, and a
-	// request has no way to say them
-	private static final Set<String> RESERVED = Set.of("operationId", "input", "external", "notRepeatableFor");
+	// what makes a call repeatable is a part of its own, and no affair of application.yml
+	private static final Set<String> IDENTITY = Set.of("operationId", "input", "external", "notRepeatableFor");
 
 	@Test
 	void whenAnnotationHasAnAttributeThenRequestAndPropertiesHaveItToo() {
 		Set<String> annotation = names(FencedOperation.class);
-		annotation.removeAll(RESERVED);
 		annotation.remove("value");
 		Set<String> builder = names(FencedOperationRequest.Builder.class);
 		builder.removeAll(Set.of("build", "resources"));
 		builder.add("name");
-		// the annotation's is that of the method's transaction
-		assertThat(builder.remove("ownTransaction")).isTrue();
+		// the annotation's are those of the method
+		assertThat(builder.removeAll(Set.of("ownTransaction", "transaction", "resultType"))).isTrue();
 		assertThat(builder).isEqualTo(annotation);
+		Set<String> identity = components(OperationIdentity.class);
+		assertThat(identity.removeAll(Set.of("id", "transaction", "resultType"))).isTrue();
+		identity.add("operationId");
+		assertThat(identity).isEqualTo(IDENTITY);
+		annotation.removeAll(IDENTITY);
 		Set<String> request = components(FencedOperationRequest.class);
-		assertThat(request.removeAll(Set.of("ownTransaction", "transactionManager"))).isTrue();
+		assertThat(request.removeAll(Set.of("ownTransaction", "transactionManager", "identity"))).isTrue();
 		assertThat(request.remove("resources")).isTrue();
 		request.add("resource");
 		assertThat(request).isEqualTo(annotation);

@@ -3,8 +3,11 @@ package io.fencing.aop;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Supplier;
 
+import io.fencing.InvalidFencedOperationException;
+import io.fencing.OperationTransaction;
 import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +24,9 @@ import org.springframework.util.function.SingletonSupplier;
  * ({@code @Transactional} or others). Thread-safe.
  */
 public final class AttributeMethodTransactions implements MethodTransactions {
+
+	private static final Set<Integer> BEGUN_FOR_METHOD = Set.of(TransactionDefinition.PROPAGATION_REQUIRED,
+			TransactionDefinition.PROPAGATION_NESTED);
 
 	private final Supplier<List<TransactionAttributeSource>> sources;
 
@@ -47,6 +53,26 @@ public final class AttributeMethodTransactions implements MethodTransactions {
 			.filter(Objects::nonNull)
 			.findFirst()
 			.orElse(null);
+	}
+
+	@Override
+	public OperationTransaction findTransaction(Method method, Class<?> targetClass) {
+		TransactionAttribute attribute = this.sources.get()
+			.stream()
+			.map((source) -> source.getTransactionAttribute(method, targetClass))
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse(null);
+		if (attribute == null) {
+			return OperationTransaction.DEFAULT;
+		}
+		if (!BEGUN_FOR_METHOD.contains(attribute.getPropagationBehavior()) || attribute.isReadOnly()) {
+			throw new InvalidFencedOperationException("its transaction is read-only or of another propagation than "
+					+ "REQUIRED or NESTED, so that its record cannot commit with its work; change @Transactional, or "
+					+ "remove 'operationId'");
+		}
+		return new OperationTransaction(this.managers.find(attribute.getQualifier(), targetClass),
+				attribute.getIsolationLevel(), attribute.getTimeout(), attribute::rollbackOn);
 	}
 
 	private static boolean leavesCallers(TransactionAttribute attribute) {

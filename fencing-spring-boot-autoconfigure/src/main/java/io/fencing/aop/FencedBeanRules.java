@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 
 import io.fencing.InvalidFencedOperationException;
 import io.fencing.OnBusy;
+import io.fencing.operation.JournaledOperations;
 import io.fencing.operation.OperationSettings;
 import io.fencing.operation.OperationSettingsSource;
 import org.jspecify.annotations.Nullable;
@@ -37,13 +38,16 @@ final class FencedBeanRules {
 
 	private final MethodFormRules form;
 
+	private final Supplier<MethodTransactions> transactions;
+
 	FencedBeanRules(ConfigurableListableBeanFactory beanFactory, Supplier<FencedOperationSource> source,
 			Supplier<OperationSettingsSource> settings, Supplier<MethodTransactions> transactions) {
 		this.beanFactory = beanFactory;
 		this.source = SingletonSupplier.of(source);
 		this.settings = settings;
 		this.operations = new FencedMethods(this.source);
-		this.advice = new AdvisedMethodRules(beanFactory, SingletonSupplier.of(transactions));
+		this.transactions = SingletonSupplier.of(transactions);
+		this.advice = new AdvisedMethodRules(beanFactory, this.transactions);
 		this.form = new MethodFormRules(new ProxyKind(beanFactory));
 	}
 
@@ -147,6 +151,25 @@ final class FencedBeanRules {
 		}
 		if (settings.onBusy() == OnBusy.SKIP) {
 			metadata.skippedResult();
+		}
+		if (metadata.journal() != null && !this.settings.get().isOff(metadata.name())) {
+			verifyJournal(method, type);
+		}
+	}
+
+	private void verifyJournal(FencedMethod method, Class<?> type) {
+		try {
+			JournaledOperations journaled = this.beanFactory.getBeanProvider(JournaledOperations.class)
+				.getIfAvailable();
+			if (journaled == null) {
+				throw new InvalidFencedOperationException("its 'operationId' needs the journal, which needs a fenced "
+						+ "DataSource with a transaction manager; add one, or remove the attribute");
+			}
+			journaled.verify(method.operationName(), this.transactions.get().findTransaction(method.method(), type));
+		}
+		catch (InvalidFencedOperationException ex) {
+			throw new InvalidFencedOperationException("@FencedOperation method '" + method + "': " + ex.getMessage(),
+					ex);
 		}
 	}
 

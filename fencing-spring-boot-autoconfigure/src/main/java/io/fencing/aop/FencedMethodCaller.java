@@ -1,7 +1,7 @@
 package io.fencing.aop;
 
 import java.lang.reflect.Method;
-import java.util.function.Predicate;
+import java.util.function.BiPredicate;
 import java.util.function.Supplier;
 
 import io.fencing.FencedOperation;
@@ -27,18 +27,19 @@ public final class FencedMethodCaller {
 
 	private final Supplier<MethodTransactions> transactions;
 
-	private final Predicate<String> enforced;
+	private final BiPredicate<String, Boolean> enforced;
 
 	/**
 	 * Create a caller.
 	 * @param source finds what is annotated
 	 * @param operations runs the operations; asked for at the first call
 	 * @param transactions knows the transactions of methods; asked for at the first call
-	 * @param enforced tells of the name of an operation whether it may fail; else a call
-	 * whose resource cannot be told runs as it is
+	 * @param enforced tells of the name of an operation, and of whether it has an
+	 * identity, whether it may fail; else a call whose resource cannot be told runs as it
+	 * is
 	 */
 	public FencedMethodCaller(FencedOperationSource source, Supplier<FencedOperations> operations,
-			Supplier<MethodTransactions> transactions, Predicate<String> enforced) {
+			Supplier<MethodTransactions> transactions, BiPredicate<String, Boolean> enforced) {
 		this.source = source;
 		this.operations = SingletonSupplier.of(operations);
 		this.transactions = SingletonSupplier.of(transactions);
@@ -62,17 +63,18 @@ public final class FencedMethodCaller {
 		Body body = new Body(continuation);
 		FencedOperationRequest request;
 		try {
-			request = metadata.toRequest(target, arguments,
-					this.transactions.get().findLeftManager(method, targetClass));
+			MethodTransactions declared = this.transactions.get();
+			request = metadata.toRequest(target, arguments, declared.findLeftManager(method, targetClass),
+					() -> declared.findTransaction(method, targetClass));
 		}
 		catch (InvalidFencedOperationException ex) {
-			if (this.enforced.test(metadata.name())) {
+			if (this.enforced.test(metadata.name(), metadata.journal() != null)) {
 				throw ex;
 			}
 			return body.run();
 		}
 		Object result = this.operations.get().call(request, body);
-		return body.hasRun ? result : metadata.skippedResult();
+		return (body.hasRun || result != null) ? result : metadata.skippedResult();
 	}
 
 	/**

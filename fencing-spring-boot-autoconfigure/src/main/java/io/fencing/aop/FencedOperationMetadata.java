@@ -9,9 +9,11 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 import io.fencing.FencedOperationRequest;
 import io.fencing.OnBusy;
+import io.fencing.OperationTransaction;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -32,11 +34,13 @@ import org.springframework.expression.EvaluationContext;
  * @param minHold the shortest time that it stays taken
  * @param renew {@code false} not to renew it
  * @param onBusy what to do when it is not to be had
+ * @param journal what makes its calls repeatable, {@code null} if nothing does
  * @param beanFactory finds the beans that expressions refer to
  */
 record FencedOperationMetadata(FencedMethod method, String name, List<ResourceTemplate> resources,
 		@Nullable Duration leaseTime, @Nullable Duration waitTime, @Nullable Duration maxHold,
-		@Nullable Duration minHold, @Nullable Boolean renew, @Nullable OnBusy onBusy, BeanFactory beanFactory) {
+		@Nullable Duration minHold, @Nullable Boolean renew, @Nullable OnBusy onBusy, @Nullable JournalMetadata journal,
+		BeanFactory beanFactory) {
 
 	/**
 	 * Make the request of one call.
@@ -44,15 +48,19 @@ record FencedOperationMetadata(FencedMethod method, String name, List<ResourceTe
 	 * @param arguments the arguments
 	 * @param leftManager bean name of the transaction manager whose active transaction
 	 * the body runs outside of, {@code null} if there is none
+	 * @param transaction the transaction that the method declares
 	 * @return the request
 	 * @throws io.fencing.InvalidFencedOperationException if the arguments name no
 	 * resource
 	 */
 	FencedOperationRequest toRequest(@Nullable Object target, @Nullable Object[] arguments,
-			@Nullable String leftManager) {
+			@Nullable String leftManager, Supplier<OperationTransaction> transaction) {
 		EvaluationContext context = context(target, arguments);
 		FencedOperationRequest.Builder request = request().ownTransaction(leftManager);
 		this.resources.forEach((resource) -> resource.resolve(context, request::resource));
+		if (this.journal != null) {
+			this.journal.addTo(request, context, arguments, transaction.get());
+		}
 		return request.build();
 	}
 

@@ -3,6 +3,8 @@ package io.fencing.aop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
 
 import io.fencing.FencedOperation;
 import io.fencing.InvalidFencedOperationException;
@@ -38,7 +40,6 @@ final class FencedOperationMetadataReader {
 	 */
 	FencedOperationMetadata read(FencedMethod method) {
 		FencedOperation annotation = method.annotation();
-		checkJournal(method);
 		checkName(method);
 		checkResult(method);
 		List<ResourceTemplate> resources = new ArrayList<>();
@@ -54,21 +55,38 @@ final class FencedOperationMetadataReader {
 				positive(method, "maxHold", annotation.maxHold()), notNegative(method, "minHold", annotation.minHold()),
 				// a default is left open, so that application.yml may decide
 				annotation.renew() ? null : Boolean.FALSE,
-				(annotation.onBusy() != OnBusy.FAIL) ? annotation.onBusy() : null, this.beanFactory);
+				(annotation.onBusy() != OnBusy.FAIL) ? annotation.onBusy() : null, journal(method), this.beanFactory);
 	}
 
-	private void checkJournal(FencedMethod method) {
+	private @Nullable JournalMetadata journal(FencedMethod method) {
 		FencedOperation annotation = method.annotation();
-		checkJournal(method, "operationId", annotation.operationId().isEmpty());
-		checkJournal(method, "input", annotation.input().isEmpty());
-		checkJournal(method, "external", !annotation.external());
-		checkJournal(method, "notRepeatableFor", annotation.notRepeatableFor().length == 0);
+		if (annotation.operationId().isEmpty()) {
+			checkNeedsIdentity(method, "input", annotation.input().isEmpty());
+			checkNeedsIdentity(method, "external", !annotation.external());
+			checkNeedsIdentity(method, "notRepeatableFor", annotation.notRepeatableFor().length == 0);
+			return null;
+		}
+		if (annotation.name().isEmpty()) {
+			throw method.invalid("with an 'operationId' it needs a name of its own, which stays when it is renamed",
+					"set attribute 'name'", null);
+		}
+		if (CompletionStage.class.isAssignableFrom(method.method().getReturnType())) {
+			throw method.invalid("with an 'operationId' its result commits with its work, on the calling thread",
+					"return the finished result", null);
+		}
+		return new JournalMetadata(method, expression(method, "operationId", annotation.operationId()),
+				annotation.input().isEmpty() ? null : expression(method, "input", annotation.input()),
+				annotation.external(), Set.of(annotation.notRepeatableFor()));
 	}
 
-	private void checkJournal(FencedMethod method, String attribute, boolean unused) {
+	private ResourceTemplate expression(FencedMethod method, String attribute, String text) {
+		return this.templates.parse(method, resolve(method, attribute, text));
+	}
+
+	private static void checkNeedsIdentity(FencedMethod method, String attribute, boolean unused) {
 		if (!unused) {
-			throw method.invalid("attribute '" + attribute + "' needs the operation journal, which this version lacks",
-					"remove the attribute", null);
+			throw method.invalid("attribute '" + attribute + "' has no meaning without an 'operationId'",
+					"set 'operationId' or remove the attribute", null);
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.fencing.aop;
 
 import java.lang.reflect.Method;
 
+import io.fencing.OperationTransaction;
 import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +22,11 @@ public interface MethodTransactions {
 		}
 
 		@Override
+		public OperationTransaction findTransaction(Method method, Class<?> targetClass) {
+			return OperationTransaction.DEFAULT;
+		}
+
+		@Override
 		public boolean isTransactional(Advice advice) {
 			return false;
 		}
@@ -37,6 +43,18 @@ public interface MethodTransactions {
 	 * transaction or its manager cannot be told
 	 */
 	@Nullable String findLeftManager(Method method, Class<?> targetClass);
+
+	/**
+	 * The transaction that a method declares, for the one that begins it in the method's
+	 * place.
+	 * @param method the method
+	 * @param targetClass the class that it is called on
+	 * @return the transaction; if it declares none, one that is rolled back whatever the
+	 * method throws
+	 * @throws io.fencing.InvalidFencedOperationException if it cannot be begun in the
+	 * method's place
+	 */
+	OperationTransaction findTransaction(Method method, Class<?> targetClass);
 
 	/**
 	 * Whether an advice opens transactions.

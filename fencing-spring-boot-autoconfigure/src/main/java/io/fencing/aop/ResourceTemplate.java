@@ -70,6 +70,21 @@ final class ResourceTemplate {
 		}
 	}
 
+	/**
+	 * Evaluate to whatever the expression says.
+	 * @param context the method, its target and its arguments
+	 * @return the value of the whole expression, else the text
+	 * @throws InvalidFencedOperationException if it cannot be evaluated
+	 */
+	@Nullable Object value(EvaluationContext context) {
+		if (this.parts.size() == 1) {
+			return evaluate(this.parts.get(0), context);
+		}
+		List<String> text = new ArrayList<>();
+		resolve(context, text::add);
+		return text.get(0);
+	}
+
 	private static List<@Nullable Object> elements(@Nullable Object value) {
 		List<@Nullable Object> elements = new ArrayList<>();
 		if (value instanceof Iterable<?> iterable) {

@@ -45,7 +45,7 @@ public final class FencingAopAutoConfiguration {
 			ObjectProvider<OperationSettingsSource> settings, Environment environment) {
 		FencedMethodCaller caller = new FencedMethodCaller(source, operations::getObject,
 				() -> transactions.getIfAvailable(() -> MethodTransactions.NONE),
-				(operation) -> settings.getObject().isEnforced(operation));
+				(operation, identified) -> settings.getObject().isEnforced(operation, identified));
 		// read here, since binding all properties this early would create their bean
 		// early
 		int order = environment.getProperty("fencing.aspect.order", Integer.class,

@@ -21,6 +21,7 @@ import io.fencing.lease.LeaseCoordinator;
 import io.fencing.lease.LeaseManager;
 import io.fencing.lease.MonotonicClock;
 import io.fencing.operation.FencedOperationExecutor;
+import io.fencing.operation.JournaledOperations;
 import io.fencing.operation.OperationEntry;
 import io.fencing.operation.OperationObserver;
 import io.fencing.operation.OperationOverrides;
@@ -124,14 +125,15 @@ public final class FencingAutoConfiguration {
 	@ConditionalOnMissingBean(FencedOperations.class)
 	FencedOperationExecutor fencedOperations(OperationSettingsSource settings, FencedResourceFactory resources,
 			LeaseManager leases, ObjectProvider<Fence> fences, ObjectProvider<FenceSource> sources,
-			FencingListeners listeners, MonotonicClock clock) {
+			FencingListeners listeners, MonotonicClock clock, ObjectProvider<JournaledOperations> journaled) {
 		Supplier<List<Fence>> all = SingletonSupplier.of(() -> Stream
 			.concat(fences.orderedStream(), sources.orderedStream().flatMap((source) -> source.getFences().stream()))
 			.toList());
 		SimpleAsyncTaskExecutor completions = new SimpleAsyncTaskExecutor("fencing-completion-");
 		completions.setDaemon(true);
 		return new FencedOperationExecutor(settings, resources, new OperationEntry(leases, all, listeners),
-				new OperationObserver(leases, all, listeners, clock), listeners, clock, completions);
+				new OperationObserver(leases, all, listeners, clock), listeners, clock, completions,
+				journaled::getIfAvailable);
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.fencing.FencingListeners;
+import io.fencing.autoconfigure.CleanupSchedule.Cleanup;
 import io.fencing.fence.FencingMode;
 import io.fencing.fence.jdbc.FencedDataSourcePostProcessor;
 import io.fencing.fence.jdbc.FencedTemplatePostProcessor;
@@ -66,9 +67,13 @@ public final class FencingJdbcAutoConfiguration {
 	}
 
 	@Bean
-	FenceCleanupSchedule fenceCleanupSchedule(JdbcFences fences, FencingProperties properties,
+	CleanupSchedule fenceCleanupSchedule(JdbcFences fences, FencingProperties properties,
 			FencingJdbcProperties jdbcProperties) {
-		return new FenceCleanupSchedule(usedFences(fences, properties), jdbcProperties.getCleanupInterval());
+		Supplier<Collection<JdbcFence>> used = usedFences(fences, properties);
+		return new CleanupSchedule(() -> used.get()
+			.stream()
+			.map((fence) -> new Cleanup("the fence of storage '" + fence.getStorage() + "'", fence::removeExpired))
+			.toList(), jdbcProperties.getCleanupInterval());
 	}
 
 	private static Supplier<Collection<JdbcFence>> usedFences(JdbcFences fences, FencingProperties properties) {

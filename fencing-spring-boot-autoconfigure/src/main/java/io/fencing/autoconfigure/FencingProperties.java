@@ -16,6 +16,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.bind.Name;
 import org.springframework.core.Ordered;
 import org.springframework.util.Assert;
+import org.springframework.util.unit.DataSize;
 
 /**
  * The properties of the fencing starter, complete and checked once they are bound.
@@ -59,6 +60,7 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 		Assert.hasText(namespace, "'fencing.namespace' must not be blank");
 		checkRetention("fencing.coordinator.retention", coordinator.retention(), lease.maxHold());
 		checkRetention("fencing.redis.retention", redis.retention(), lease.maxHold());
+		checkRetention("fencing.journal.retention", journal.retention(), lease.maxHold());
 	}
 
 	/**
@@ -112,18 +114,25 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	/**
 	 * The journal of operations with an identity.
 	 *
-	 * @param table name of its table; reserved, not available in this version
-	 * @param retention how long results are remembered; reserved, not available in this
-	 * version
+	 * @param table name of its table, with a schema if need be
+	 * @param storage bean name or qualifier of the DataSource that it lives in; by
+	 * default the only fenced one
+	 * @param fingerprintKey secret that fingerprints of inputs are keyed with, the same
+	 * on all nodes
+	 * @param maxResultSize the greatest size of a result that is kept
+	 * @param timeout the longest time for one statement of the journal's own
+	 * @param retention how long results are remembered
 	 */
-	public record Journal(@Nullable String table, @Nullable Duration retention) {
+	public record Journal(@DefaultValue("fencing_operation") String table, @Nullable String storage,
+			@Nullable String fingerprintKey, @DefaultValue("64KB") DataSize maxResultSize,
+			@DefaultValue("3s") Duration timeout, @DefaultValue("7d") Duration retention) {
 
 		/**
-		 * Refuse what is not available.
+		 * Refuse what makes no sense.
 		 */
 		public Journal {
-			reserve("fencing.journal.table", table);
-			reserve("fencing.journal.retention", retention);
+			Assert.isTrue(timeout.compareTo(Duration.ZERO) > 0,
+					() -> "'fencing.journal.timeout' is '" + timeout + "'; it must be above zero");
 		}
 
 	}

@@ -134,7 +134,7 @@ final class JdbcFenceFactory {
 	JdbcFenceSettings settings() {
 		Set<String> writingFunctions = new HashSet<>(JdbcFenceSettings.DEFAULT_WRITING_FUNCTIONS);
 		writingFunctions.addAll(this.jdbcProperties.getWritingFunctions());
-		return new JdbcFenceSettings(table(this.jdbcProperties.getTable()), dialects(),
+		return new JdbcFenceSettings(table("fencing.jdbc.table", this.jdbcProperties.getTable()), dialects(),
 				this.jdbcProperties.getAdmissionTimeout(), this.jdbcProperties.getRetention(),
 				this.properties.joinedTransactions(), this.properties.effectiveUnfencedWrites(), writingFunctions,
 				this.jdbcProperties.getUnfencedStatements());
@@ -145,14 +145,14 @@ final class JdbcFenceFactory {
 		return DatabaseDialects.of(own).choose(this.jdbcProperties.getDialect());
 	}
 
-	private static TableName table(String name) {
+	static TableName table(String property, String name) {
 		int dot = name.indexOf('.');
 		String schema = (dot >= 0) ? name.substring(0, dot) : null;
 		try {
 			return new TableName(schema, name.substring(dot + 1));
 		}
 		catch (InvalidFencedOperationException ex) {
-			throw new InvalidFencedOperationException("'fencing.jdbc.table' is '" + name
+			throw new InvalidFencedOperationException("'" + property + "' is '" + name
 					+ "'; it must be the name of a table, with a schema and a dot in front if it needs one, of letters, "
 					+ "digits and underscores only", ex);
 		}

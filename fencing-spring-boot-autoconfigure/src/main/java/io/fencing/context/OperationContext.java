@@ -50,6 +50,8 @@ public final class OperationContext extends FencingContext {
 
 	private volatile boolean fenceMet;
 
+	private volatile @Nullable AtomicBoolean onlyTransaction;
+
 	/**
 	 * Create a context, without making it the current one.
 	 * @param operation the name of the operation
@@ -289,6 +291,44 @@ public final class OperationContext extends FencingContext {
 	@SuppressWarnings("unchecked")
 	public <T> T attribute(Object key, Supplier<T> initial) {
 		return (T) this.attributes.computeIfAbsent(key, (absent) -> initial.get());
+	}
+
+	/**
+	 * Let the work of this operation have no transaction but one, which its record
+	 * commits with.
+	 */
+	public void allowOneTransaction() {
+		this.onlyTransaction = new AtomicBoolean();
+	}
+
+	/**
+	 * Note that a transaction begins.
+	 * @return whether it may; otherwise this operation, or one around it, has its only
+	 * one open
+	 */
+	public boolean beginTransaction() {
+		AtomicBoolean open = findOnlyTransaction();
+		return open == null || open.compareAndSet(false, true);
+	}
+
+	/**
+	 * Note that a transaction is about to be committed, or has been rolled back.
+	 */
+	public void endTransaction() {
+		AtomicBoolean open = findOnlyTransaction();
+		if (open != null) {
+			open.set(false);
+		}
+	}
+
+	private @Nullable AtomicBoolean findOnlyTransaction() {
+		for (OperationContext context = this; context != null; context = context.parent) {
+			AtomicBoolean open = context.onlyTransaction;
+			if (open != null) {
+				return open;
+			}
+		}
+		return null;
 	}
 
 	/**

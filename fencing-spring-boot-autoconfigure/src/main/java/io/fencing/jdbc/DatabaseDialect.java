@@ -65,6 +65,23 @@ public interface DatabaseDialect {
 	String insert(TableName table);
 
 	/**
+	 * The expression for the server's time in the columns of our tables.
+	 * @return the expression
+	 */
+	default String currentTime() {
+		return "CURRENT_TIMESTAMP";
+	}
+
+	/**
+	 * The expression for the server's time so many seconds ago as its only parameter
+	 * says.
+	 * @return the expression
+	 */
+	default String timeBefore() {
+		return currentTime() + " - CAST(? AS BIGINT) * INTERVAL '1' SECOND";
+	}
+
+	/**
 	 * The condition for fences that nothing can need any more: their token and the time
 	 * of their row are both older, by the server's clock, than its two equal parameters
 	 * say, in microseconds.

@@ -79,6 +79,16 @@ final class InnoDbDialect implements DatabaseDialect {
 	}
 
 	@Override
+	public String currentTime() {
+		return "UTC_TIMESTAMP(6)";
+	}
+
+	@Override
+	public String timeBefore() {
+		return currentTime() + " - INTERVAL ? SECOND";
+	}
+
+	@Override
 	public String expired() {
 		return "token < UNIX_TIMESTAMP() * 1000000 - ? AND claimed_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND";
 	}

@@ -6,17 +6,22 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.fencing.FencedOperationRequest;
 import io.fencing.FencedOperations;
 import io.fencing.FencedResource;
 import io.fencing.FencedResourceFactory;
 import io.fencing.FencingListeners;
+import io.fencing.InvalidFencedOperationException;
 import io.fencing.LeaseNotAcquiredException;
 import io.fencing.OnBusy;
+import io.fencing.OperationIdentity;
 import io.fencing.OperationOutcome;
 import io.fencing.context.OperationContext;
 import io.fencing.fence.FencingMode;
+import io.fencing.journal.JournalEntry;
 import io.fencing.lease.MonotonicClock;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +48,8 @@ public final class FencedOperationExecutor implements FencedOperations {
 
 	private final Executor completions;
 
+	private final Supplier<@Nullable JournaledOperations> journaled;
+
 	/**
 	 * Create an executor.
 	 * @param settings finds the settings of a call
@@ -53,10 +60,12 @@ public final class FencedOperationExecutor implements FencedOperations {
 	 * @param clock measures them
 	 * @param completions where operations end whose result is a stage that has completed;
 	 * its threads wait for the coordinator
+	 * @param journaled prepares calls that have an identity, {@code null} where there is
+	 * no journal
 	 */
 	public FencedOperationExecutor(OperationSettingsSource settings, FencedResourceFactory resources,
 			OperationEntry entry, OperationObserver observer, FencingListeners listeners, MonotonicClock clock,
-			Executor completions) {
+			Executor completions, Supplier<@Nullable JournaledOperations> journaled) {
 		this.settings = settings;
 		this.resources = resources;
 		this.entry = entry;
@@ -64,6 +73,7 @@ public final class FencedOperationExecutor implements FencedOperations {
 		this.listeners = listeners;
 		this.clock = clock;
 		this.completions = completions;
+		this.journaled = journaled;
 	}
 
 	@Override
@@ -76,6 +86,43 @@ public final class FencedOperationExecutor implements FencedOperations {
 		long started = this.clock.nanoTime();
 		Consumer<OperationOutcome> finished = (outcome) -> this.listeners.onFinished(request.name(), outcome,
 				Duration.ofNanos(this.clock.nanoTime() - started));
+		OperationIdentity identity = request.identity();
+		if (identity == null) {
+			return call(request, settings, body, finished, Outcomes::of);
+		}
+		JournaledCall<T, E> journaledCall;
+		JournalEntry recorded;
+		try {
+			journaledCall = journal(request).prepare(request, identity, body);
+			recorded = journaledCall.look();
+		}
+		catch (RuntimeException | Error ex) {
+			finished.accept(Outcomes.of(ex));
+			throw ex;
+		}
+		if (recorded != null && recorded.state().isAnswer()) {
+			finished.accept(OperationOutcome.REPLAYED);
+			return journaledCall.answer(recorded);
+		}
+		return call(request, settings, journaledCall, finished, (failure) -> {
+			OperationOutcome outcome = journaledCall.getOutcome();
+			return (outcome != null) ? outcome : Outcomes.of(failure);
+		});
+	}
+
+	private JournaledOperations journal(FencedOperationRequest request) {
+		JournaledOperations found = this.journaled.get();
+		if (found == null) {
+			throw new InvalidFencedOperationException(request.name(), null,
+					"an operation identity needs the journal, which needs a fenced relational database",
+					"add a DataSource with a transaction manager, or leave the identity out");
+		}
+		return found;
+	}
+
+	private <T extends @Nullable Object, E extends Exception> @Nullable T call(FencedOperationRequest request,
+			OperationSettings settings, FencedBody<T, E> body, Consumer<OperationOutcome> finished,
+			Function<@Nullable Throwable, OperationOutcome> outcomes) throws E {
 		Optional<RunningOperation> running;
 		try {
 			running = enter(request, settings);
@@ -88,7 +135,7 @@ public final class FencedOperationExecutor implements FencedOperations {
 			finished.accept(OperationOutcome.SKIPPED);
 			return null;
 		}
-		return running.get().run(body, (failure) -> finished.accept(Outcomes.of(failure)), this.completions);
+		return running.get().run(body, (failure) -> finished.accept(outcomes.apply(failure)), this.completions);
 	}
 
 	private Optional<RunningOperation> enter(FencedOperationRequest request, OperationSettings settings) {

@@ -15,6 +15,7 @@ import io.fencing.FencedOperationRequest;
 import io.fencing.FencedResource;
 import io.fencing.FencingException;
 import io.fencing.FencingListeners;
+import io.fencing.InvalidFencedOperationException;
 import io.fencing.RejectionReason;
 import io.fencing.StaleTokenException;
 import io.fencing.context.OperationContext;
@@ -68,6 +69,11 @@ public final class OperationEntry {
 			@Nullable OperationContext parent) {
 		List<Fence> fences = this.fences.get();
 		List<CallerTransaction> callers = inspect(fences, request);
+		if (request.identity() != null && !callers.isEmpty()) {
+			throw new InvalidFencedOperationException(request.name(), null,
+					"a transaction of its caller is open, so that its work would not commit with its record",
+					"call it outside of transactions");
+		}
 		Duration wait = callers.isEmpty() ? settings.waitTime()
 				: shorter(settings.waitTime(), settings.waitInTransaction());
 		List<Lease> lent = lent(resources, parent);

@@ -48,8 +48,10 @@ public final class OperationSettingsSource {
 	public OperationSettings resolve(FencedOperationRequest request) {
 		OperationOverrides yml = this.overrides.getOrDefault(request.name(), OperationOverrides.NONE);
 		OperationSettings other = this.defaults;
-		return checked(new OperationSettings(first(yml.mode(), null, other.mode()),
-				first(yml.leaseTime(), request.leaseTime(), other.leaseTime()),
+		FencingMode mode = first(yml.mode(), null, other.mode());
+		// a result that is recorded must be true
+		FencingMode effective = (request.identity() != null) ? FencingMode.ENFORCE : mode;
+		return checked(new OperationSettings(effective, first(yml.leaseTime(), request.leaseTime(), other.leaseTime()),
 				first(yml.waitTime(), request.waitTime(), other.waitTime()), other.waitInTransaction(),
 				first(yml.maxHold(), request.maxHold(), other.maxHold()),
 				first(yml.minHold(), request.minHold(), other.minHold()),
@@ -87,10 +89,21 @@ public final class OperationSettingsSource {
 	/**
 	 * Whether an operation is enforced, so that its calls may fail.
 	 * @param operation the name of the operation
+	 * @param identified whether its calls have an identity
 	 * @return whether it is, or is only observed or off
 	 */
-	public boolean isEnforced(String operation) {
-		return getMode(operation) == FencingMode.ENFORCE;
+	public boolean isEnforced(String operation, boolean identified) {
+		FencingMode mode = getMode(operation);
+		return mode == FencingMode.ENFORCE || (identified && mode != FencingMode.OFF);
+	}
+
+	/**
+	 * Whether calls of an operation run as they are.
+	 * @param operation the name of the operation
+	 * @return whether fencing is off for it
+	 */
+	public boolean isOff(String operation) {
+		return getMode(operation) == FencingMode.OFF;
 	}
 
 	/**

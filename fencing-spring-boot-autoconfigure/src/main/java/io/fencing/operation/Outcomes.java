@@ -3,6 +3,7 @@ package io.fencing.operation;
 import io.fencing.AdmissionTimeoutException;
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencingException;
+import io.fencing.JournalUnavailableException;
 import io.fencing.LeaseLostException;
 import io.fencing.LeaseNotAcquiredException;
 import io.fencing.OperationOutcome;
@@ -28,7 +29,7 @@ final class Outcomes {
 		if (ex instanceof LeaseNotAcquiredException) {
 			return OperationOutcome.BUSY;
 		}
-		if (ex instanceof CoordinatorUnavailableException) {
+		if (ex instanceof CoordinatorUnavailableException || ex instanceof JournalUnavailableException) {
 			return OperationOutcome.UNAVAILABLE;
 		}
 		if (ex instanceof LeaseLostException) {

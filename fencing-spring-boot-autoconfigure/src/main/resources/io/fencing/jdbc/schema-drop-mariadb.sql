@@ -1,1 +1,2 @@
 DROP TABLE IF EXISTS fencing_fence;
+DROP TABLE IF EXISTS fencing_operation;

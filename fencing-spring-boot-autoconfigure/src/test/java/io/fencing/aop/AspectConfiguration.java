@@ -36,9 +36,8 @@ class AspectConfiguration {
 	static FencedOperationAdvisor fencedOperationAdvisor(FencedOperationSource source,
 			ObjectProvider<FencedOperations> operations, ObjectProvider<MethodTransactions> transactions,
 			Environment environment) {
-		return new FencedOperationAdvisor(source,
-				new FencedMethodCaller(source, operations::getObject,
-						() -> transactions.getIfAvailable(() -> MethodTransactions.NONE), (operation) -> true),
+		return new FencedOperationAdvisor(source, new FencedMethodCaller(source, operations::getObject,
+				() -> transactions.getIfAvailable(() -> MethodTransactions.NONE), (operation, identified) -> true),
 				environment.getProperty("fencing.aspect.order", Integer.class, Integer.MAX_VALUE - 1));
 	}
 

@@ -3,6 +3,7 @@ package io.fencing.aop;
 import java.util.List;
 
 import io.fencing.FencedOperation;
+import io.fencing.OperationTransaction;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
@@ -43,7 +44,8 @@ class ResourceTemplatePropertyTests {
 		FencedOperationMetadata metadata = this.source.getMetadata(Operations.class.getDeclaredMethod(method, type),
 				Operations.class);
 		assertThat(metadata).isNotNull();
-		return metadata.toRequest(new Operations(), new Object[] { argument }, null).resources();
+		return metadata.toRequest(new Operations(), new Object[] { argument }, null, () -> OperationTransaction.DEFAULT)
+			.resources();
 	}
 
 	static class Operations {

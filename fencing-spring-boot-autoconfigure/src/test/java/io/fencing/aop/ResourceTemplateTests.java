@@ -10,6 +10,7 @@ import java.util.UUID;
 
 import io.fencing.FencedOperation;
 import io.fencing.InvalidFencedOperationException;
+import io.fencing.OperationTransaction;
 import org.assertj.core.api.ThrowableAssertAlternative;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -157,7 +158,9 @@ class ResourceTemplateTests {
 	}
 
 	private List<String> resources(String method, @Nullable Object argument) {
-		return metadata(method).toRequest(new Good(), new @Nullable Object[] { argument }, null).resources();
+		return metadata(method)
+			.toRequest(new Good(), new @Nullable Object[] { argument }, null, () -> OperationTransaction.DEFAULT)
+			.resources();
 	}
 
 	private FencedOperationMetadata metadata(String name) {

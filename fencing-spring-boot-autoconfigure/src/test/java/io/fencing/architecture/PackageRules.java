@@ -34,6 +34,7 @@ final class PackageRules {
 		MAY_SEE.put(".fence.redis", List.of(ROOT, ".fence", ".context"));
 		MAY_SEE.put(".journal", List.of(ROOT));
 		MAY_SEE.put(".journal.jdbc", List.of(ROOT, ".journal", ".jdbc"));
+		MAY_SEE.put(".journal.jackson", List.of(ROOT));
 		MAY_SEE.put(".jdbc", List.of(ROOT));
 		MAY_SEE.put(".operation", List.of(ROOT, ".lease", ".context", ".fence", ".journal"));
 		MAY_SEE.put(".aop", List.of(ROOT, ".operation"));
@@ -56,6 +57,7 @@ final class PackageRules {
 		rules.add(usedOnlyIn("org.redisson..", ".lease.redisson", ".fence.redis", ".autoconfigure"));
 		rules.add(usedOnlyIn("org.springframework.data.redis..", ".fence.redis", ".autoconfigure"));
 		rules.add(usedOnlyIn("io.lettuce..", ".fence.redis", ".autoconfigure"));
+		rules.add(usedOnlyIn("tools.jackson..", ".journal.jackson", ".autoconfigure"));
 		return rules.stream().map((rule) -> rule.allowEmptyShould(true));
 	}
 

@@ -180,8 +180,7 @@ class FencingAutoConfigurationTests {
 
 	@Test
 	void whenReservedPropertyIsSetThenStartFailsNamingWhatIsMissing() {
-		for (String property : new String[] { "fencing.journal.retention=7d", "fencing.journal.table=journal",
-				"fencing.coordinator.fair=true" }) {
+		for (String property : new String[] { "fencing.coordinator.fair=true" }) {
 			this.runner.withPropertyValues(property)
 				.run((context) -> assertThat(context).as(property)
 					.getFailure()
@@ -308,7 +307,8 @@ class FencingAutoConfigurationTests {
 		this.runner
 			.withPropertyValues("fencing.operations[Service.token].mode=off",
 					"fencing.operations[Service.token].programmatic=true")
-			.run((context) -> assertThat(context.getBean(OperationSettingsSource.class).isEnforced("Service.token"))
+			.run((context) -> assertThat(
+					context.getBean(OperationSettingsSource.class).isEnforced("Service.token", false))
 				.isFalse());
 	}
 

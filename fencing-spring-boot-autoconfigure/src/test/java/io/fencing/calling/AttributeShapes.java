@@ -47,7 +47,8 @@ final class AttributeShapes {
 					.of(SECTION, "`fencing.operations.*` makes a primitive result skip", Counting.class,
 							(bean) -> bean.withdraw("42"), Counting.class)
 					.with("fencing.operations.counting.on-busy=skip"),
-				shape("an identity, which needs a journal", Identity.class),
+				shape("an identity without a name", Nameless.class),
+				shape("an identity, without a database for the journal", Identity.class),
 				shape("`@Retryable`, the retries around the lease", Retried.class, Retries.class),
 				shape("`@Retryable`, the retries inside of the lease", Retried.class, RetriesInside.class),
 				shape("`@Transactional`, the transaction inside of the lease", PlumbingShapes.Transacting.class,
@@ -165,9 +166,17 @@ final class AttributeShapes {
 
 	}
 
-	static class Identity {
+	static class Nameless {
 
 		@FencedOperation(resource = "account:#{#id}", operationId = "#{#id}")
+		void withdraw(String id) {
+		}
+
+	}
+
+	static class Identity {
+
+		@FencedOperation(resource = "account:#{#id}", name = "identified", operationId = "#{#id}")
 		void withdraw(String id) {
 		}
 

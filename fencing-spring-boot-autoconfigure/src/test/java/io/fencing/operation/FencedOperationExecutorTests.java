@@ -538,7 +538,7 @@ class FencedOperationExecutorTests {
 		return new FencedOperationExecutor(new OperationSettingsSource(defaults(mode), Map.of(), Duration.ofDays(7)),
 				this.resources, new OperationEntry(this.leases, () -> List.of(this.fence), this.listeners),
 				new OperationObserver(this.leases, () -> List.of(this.fence), this.listeners, this.clock),
-				this.listeners, MonotonicClock.SYSTEM, Runnable::run);
+				this.listeners, MonotonicClock.SYSTEM, Runnable::run, () -> null);
 	}
 
 	private final class RecordingListener implements FencingListener {

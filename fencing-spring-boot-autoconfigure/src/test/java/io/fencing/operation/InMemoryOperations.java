@@ -53,7 +53,7 @@ final class InMemoryOperations implements AutoCloseable {
 				Map.of("observed", mode(FencingMode.OBSERVE), "off", mode(FencingMode.OFF)), Duration.ofDays(7)),
 				this.resources, new OperationEntry(this.leases, () -> List.of(this.fence), listeners),
 				new OperationObserver(this.leases, () -> List.of(this.fence), listeners, MonotonicClock.SYSTEM),
-				listeners, MonotonicClock.SYSTEM, new SimpleAsyncTaskExecutor("completion-"));
+				listeners, MonotonicClock.SYSTEM, new SimpleAsyncTaskExecutor("completion-"), () -> null);
 	}
 
 	private static OperationOverrides mode(FencingMode mode) {

@@ -197,7 +197,7 @@ class StageResultTests {
 		return new FencedOperationExecutor(new OperationSettingsSource(defaults, Map.of(), Duration.ofDays(7)),
 				this.resources, new OperationEntry(this.leases, () -> List.of(fence), this.listeners),
 				new OperationObserver(this.leases, () -> List.of(fence), this.listeners, MonotonicClock.SYSTEM),
-				this.listeners, MonotonicClock.SYSTEM, new SimpleAsyncTaskExecutor("completion-"));
+				this.listeners, MonotonicClock.SYSTEM, new SimpleAsyncTaskExecutor("completion-"), () -> null);
 	}
 
 	// a minimal stage is a CompletableFuture that refuses to be asked

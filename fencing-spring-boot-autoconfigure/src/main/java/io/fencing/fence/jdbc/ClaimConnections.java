@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 
 import io.fencing.InvalidFencedOperationException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,7 +41,7 @@ final class ClaimConnections {
 	 * @throws SQLException if the work failed
 	 * @throws CannotGetJdbcConnectionException if there is no connection
 	 */
-	<T> T execute(ConnectionWork<T> work) throws SQLException {
+	<T extends @Nullable Object> T execute(ConnectionWork<T> work) throws SQLException {
 		try (OwnStatements.Scope own = OwnStatements.open(); Connection connection = open()) {
 			checkOwn(connection);
 			boolean manualCommit = !connection.getAutoCommit();
@@ -111,7 +112,7 @@ final class ClaimConnections {
 	 * @param <T> the type of the result
 	 */
 	@FunctionalInterface
-	interface ConnectionWork<T> {
+	interface ConnectionWork<T extends @Nullable Object> {
 
 		/**
 		 * Do the work.

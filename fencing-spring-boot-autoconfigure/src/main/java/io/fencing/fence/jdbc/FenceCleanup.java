@@ -90,19 +90,31 @@ final class FenceCleanup {
 	private int remove(ClaimConnections connections, List<String> keys) throws SQLException {
 		return connections.execute((connection) -> {
 			FenceTable table = this.fence.table(connection);
-			String sql = table.getDialect()
-				.removeExpired(table.getName(), String.join(", ", Collections.nCopies(keys.size(), "?")));
-			try (PreparedStatement statement = prepare(connection, sql, keys)) {
-				return statement.executeUpdate();
+			// a row that was claimed meanwhile stays locked to the end of the statement;
+			// where
+			// locks are not shared, a hold meets that one
+			int step = table.getDialect().sharesLocks() ? keys.size() : 1;
+			int removed = 0;
+			for (int i = 0; i < keys.size(); i += step) {
+				removed += remove(connection, table, keys.subList(i, i + step));
 			}
-			catch (SQLException ex) {
-				if (!table.getDialect().isConflict(ex)) {
-					throw ex;
-				}
-				// somebody needs these rows; the next run looks at them again
-				return 0;
-			}
+			return removed;
 		});
+	}
+
+	private int remove(Connection connection, FenceTable table, List<String> keys) throws SQLException {
+		String sql = table.getDialect()
+			.removeExpired(table.getName(), String.join(", ", Collections.nCopies(keys.size(), "?")));
+		try (PreparedStatement statement = prepare(connection, sql, keys)) {
+			return statement.executeUpdate();
+		}
+		catch (SQLException ex) {
+			if (!table.getDialect().isConflict(ex)) {
+				throw ex;
+			}
+			// somebody needs these rows; the next run looks at them again
+			return 0;
+		}
 	}
 
 	private PreparedStatement prepare(Connection connection, String sql, List<String> keys) throws SQLException {

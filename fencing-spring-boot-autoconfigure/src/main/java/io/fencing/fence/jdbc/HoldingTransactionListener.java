@@ -45,6 +45,18 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 		JdbcFence fence = (context != null && !transaction.isNested()) ? fence() : null;
 		if (context != null && fence != null) {
 			checkHeld(context, fence);
+			checkOnlyOne(context, fence);
+		}
+	}
+
+	private static void checkOnlyOne(OperationContext context, JdbcFence fence) {
+		if (!context.beginTransaction()) {
+			fence.rejected(context, RejectionReason.UNFENCED);
+			throw context.refuse(new InvalidFencedOperationException(context.getOperation(), null,
+					"a second transaction, on storage '" + fence.getStorage()
+							+ "', would commit apart from the record of this operation, and a retry would repeat it",
+					"do its work in the transaction of the operation (propagation REQUIRED), before the operation or"
+							+ " after its commit"));
 		}
 	}
 
@@ -61,7 +73,11 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 	@Override
 	public void afterBegin(TransactionExecution transaction, @Nullable Throwable beginFailure) {
 		OperationContext context = OperationContext.getEnforced();
-		if (context == null || transaction.isNested() || beginFailure != null) {
+		if (context == null || transaction.isNested()) {
+			return;
+		}
+		if (beginFailure != null) {
+			context.endTransaction();
 			return;
 		}
 		JdbcFence fence = fence();
@@ -108,6 +124,7 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 				checkNeedsNoHold();
 			}
 			CompletingTransactions.add(holder);
+			endTransaction();
 		}
 	}
 
@@ -131,7 +148,17 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 
 	@Override
 	public void afterRollback(TransactionExecution transaction, @Nullable Throwable rollbackFailure) {
+		if (!transaction.isNested()) {
+			endTransaction();
+		}
 		completed(transaction);
+	}
+
+	private static void endTransaction() {
+		OperationContext context = OperationContext.getEnforced();
+		if (context != null) {
+			context.endTransaction();
+		}
 	}
 
 	private void completed(TransactionExecution transaction) {

@@ -20,6 +20,7 @@ import io.fencing.StaleTokenException;
 import io.fencing.context.OperationContext;
 import io.fencing.fence.Fence;
 import io.fencing.jdbc.DatabaseDialect;
+import io.fencing.jdbc.StorageConnections;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -184,6 +185,22 @@ public final class JdbcFence implements Fence {
 	 */
 	public int removeExpired() {
 		return this.cleanup.run();
+	}
+
+	/**
+	 * Connections to its database, for what is kept next to the fence.
+	 * @return the connections
+	 */
+	public StorageConnections getConnections() {
+		return new FencedStorageConnections(this);
+	}
+
+	/**
+	 * Its transaction managers.
+	 * @return their bean names, as far as they are known
+	 */
+	public Set<String> getManagers() {
+		return this.managers;
 	}
 
 	FenceHold hold() {

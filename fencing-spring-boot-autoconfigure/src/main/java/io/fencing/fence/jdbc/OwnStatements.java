@@ -25,16 +25,8 @@ final class OwnStatements {
 	 * @return whether it has
 	 */
 	static boolean isOpen(DataSource dataSource) {
-		return isOpen()
+		return TransactionSynchronizationManager.hasResource(ALL)
 				|| TransactionSynchronizationManager.hasResource(new Mark(ManagedDataSources.unwrap(dataSource)));
-	}
-
-	/**
-	 * Whether all that is sent is ours.
-	 * @return whether it is
-	 */
-	static boolean isOpen() {
-		return TransactionSynchronizationManager.hasResource(ALL);
 	}
 
 	/**

@@ -100,10 +100,7 @@ final class WatchedConnection implements InvocationHandler {
 		boolean writesRows = this.updatable || mayWriteRows(arguments);
 		Object result = (first instanceof String sql && sends(name)) ? send(sql, writesRows, method, arguments)
 				: invoke(method, arguments);
-		// what is ours leads nobody back
-		boolean watched = (result instanceof Statement || result instanceof DatabaseMetaData)
-				&& !OwnStatements.isOpen();
-		return (result != null && watched)
+		return (result instanceof Statement || result instanceof DatabaseMetaData)
 				? proxy(result, new WatchedConnection(result, own, writesRows, this.texts, this.watcher)) : result;
 	}
 

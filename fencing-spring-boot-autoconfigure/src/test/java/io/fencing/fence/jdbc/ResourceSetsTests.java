@@ -105,7 +105,7 @@ class ResourceSetsTests {
 		return new FencedOperationExecutor(new OperationSettingsSource(settings, Map.of(), Duration.ofDays(7)),
 				new FencedResourceFactory("default", null), new OperationEntry(leases, () -> List.of(fence), listeners),
 				new OperationObserver(leases, () -> List.of(fence), listeners, MonotonicClock.SYSTEM), listeners,
-				MonotonicClock.SYSTEM, Runnable::run);
+				MonotonicClock.SYSTEM, Runnable::run, () -> null);
 	}
 
 	private static void run(FencedDatabase database, Entry entry) throws Exception {

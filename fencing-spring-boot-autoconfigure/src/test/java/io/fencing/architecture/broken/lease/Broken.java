@@ -3,6 +3,7 @@ package io.fencing.architecture.broken.lease;
 import io.fencing.architecture.broken.autoconfigure.SeenByAll;
 import io.lettuce.core.RedisClient;
 import org.redisson.api.RedissonClient;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -17,6 +18,8 @@ class Broken {
 	SpringApplication boot;
 
 	RedissonClient redisson;
+
+	JsonMapper json;
 
 	RedisConnectionFactory dataRedis;
 

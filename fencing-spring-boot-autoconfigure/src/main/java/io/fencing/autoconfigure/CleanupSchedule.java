@@ -6,10 +6,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 
 import io.fencing.InvalidFencedOperationException;
-import io.fencing.fence.jdbc.JdbcFence;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,14 +18,14 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
- * Removes expired rows from the fence tables from time to time, on a thread of its own,
- * while the application runs. Nodes start at random times and need not know each other.
+ * Removes expired rows from time to time, on a thread of its own, while the application
+ * runs. Nodes start at random times and need not know each other.
  */
-final class FenceCleanupSchedule implements SmartLifecycle {
+final class CleanupSchedule implements SmartLifecycle {
 
-	private static final Logger logger = LoggerFactory.getLogger(FenceCleanupSchedule.class);
+	private static final Logger logger = LoggerFactory.getLogger(CleanupSchedule.class);
 
-	private final Supplier<? extends Collection<JdbcFence>> fences;
+	private final Supplier<? extends Collection<Cleanup>> cleanups;
 
 	private final Duration interval;
 
@@ -33,16 +33,16 @@ final class FenceCleanupSchedule implements SmartLifecycle {
 
 	/**
 	 * Create a schedule.
-	 * @param fences the fences to look after
+	 * @param cleanups remove the rows
 	 * @param interval the time between two runs; none, if it is zero
 	 * @throws InvalidFencedOperationException if it is negative
 	 */
-	FenceCleanupSchedule(Supplier<? extends Collection<JdbcFence>> fences, Duration interval) {
+	CleanupSchedule(Supplier<? extends Collection<Cleanup>> cleanups, Duration interval) {
 		if (interval.isNegative()) {
 			throw new InvalidFencedOperationException("'fencing.jdbc.cleanup-interval' is '" + interval
 					+ "'; it must not be negative, and is 0 for none on this node");
 		}
-		this.fences = fences;
+		this.cleanups = cleanups;
 		this.interval = interval;
 	}
 
@@ -60,15 +60,15 @@ final class FenceCleanupSchedule implements SmartLifecycle {
 	}
 
 	private void run() {
-		for (JdbcFence fence : this.fences.get()) {
+		for (Cleanup cleanup : this.cleanups.get()) {
 			try {
-				int removed = fence.removeExpired();
-				logger.debug("{} expired rows removed from the fence of storage '{}'", removed, fence.getStorage());
+				int removed = cleanup.task().getAsInt();
+				logger.debug("{} expired rows removed from {}", removed, cleanup.subject());
 			}
 			catch (RuntimeException ex) {
 				if (isRunning()) {
-					logger.warn("Expired rows of the fence of storage '{}' could not be removed; tried again in {}",
-							fence.getStorage(), this.interval, ex);
+					logger.warn("Expired rows of {} could not be removed; tried again in {}", cleanup.subject(),
+							this.interval, ex);
 				}
 			}
 		}
@@ -86,6 +86,15 @@ final class FenceCleanupSchedule implements SmartLifecycle {
 	@Override
 	public boolean isRunning() {
 		return this.executor != null;
+	}
+
+	/**
+	 * Removes expired rows.
+	 *
+	 * @param subject where from, for the log
+	 * @param task removes them and answers with their number
+	 */
+	record Cleanup(String subject, IntSupplier task) {
 	}
 
 }

@@ -1,0 +1,54 @@
+package io.fencing.aop;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+
+import io.fencing.FencedOperationRequest;
+import io.fencing.OperationTransaction;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.GenericTypeResolver;
+import org.springframework.expression.EvaluationContext;
+
+/**
+ * What is known about the identity of an operation before it is called. Immutable.
+ *
+ * @param method the method
+ * @param operationId names the identity
+ * @param input what counts as its input, {@code null} for all arguments
+ * @param external whether it has effects outside the database
+ * @param notRepeatableFor exceptions that are final
+ */
+record JournalMetadata(FencedMethod method, ResourceTemplate operationId, @Nullable ResourceTemplate input,
+		boolean external, Set<Class<? extends Throwable>> notRepeatableFor) {
+
+	/**
+	 * Add the identity of one call to its request.
+	 * @param request the request
+	 * @param context what expressions are evaluated in
+	 * @param arguments the arguments
+	 * @param transaction the transaction that the method declares
+	 * @throws io.fencing.InvalidFencedOperationException if the arguments name no
+	 * identity
+	 */
+	void addTo(FencedOperationRequest.Builder request, EvaluationContext context, @Nullable Object[] arguments,
+			OperationTransaction transaction) {
+		List<String> ids = new ArrayList<>();
+		this.operationId.resolve(context, ids::add);
+		if (ids.size() != 1) {
+			throw this.method.invalid("attribute 'operationId' names " + ids.size() + " identities",
+					"the body did not run, name one", null);
+		}
+		Method specific = this.method.method();
+		request.operationId(ids.get(0))
+			.input((this.input != null) ? this.input.value(context) : Arrays.asList(arguments))
+			.resultType(GenericTypeResolver.resolveType(specific.getGenericReturnType(), this.method.targetClass()))
+			.external(this.external)
+			.notRepeatableFor(this.notRepeatableFor)
+			.transaction(transaction);
+	}
+
+}

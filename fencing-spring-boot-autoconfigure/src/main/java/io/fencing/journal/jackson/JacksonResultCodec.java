@@ -1,0 +1,55 @@
+package io.fencing.journal.jackson;
+
+import java.lang.reflect.Type;
+
+import io.fencing.ResultCodec;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Writes JSON with a mapper of its own, since that of the application may be changed for
+ * reasons that have nothing to do with what is recorded already. Thread-safe.
+ */
+public final class JacksonResultCodec implements ResultCodec {
+
+	private static final byte[] NOTHING = new byte[0];
+
+	private final JsonMapper mapper = JsonMapper.builder()
+		.findAndAddModules()
+		.enable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
+		.enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
+		.enable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
+		.enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+		.disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+		.build();
+
+	@Override
+	public byte[] write(@Nullable Object value, Type type) {
+		if (isVoid(type)) {
+			return NOTHING;
+		}
+		return this.mapper.writerFor(this.mapper.constructType(type)).writeValueAsBytes(value);
+	}
+
+	@Override
+	public @Nullable Object read(byte[] bytes, Type type) {
+		return isVoid(type) ? null : this.mapper.readValue(bytes, this.mapper.constructType(type));
+	}
+
+	/**
+	 * Write an input: equal ones equally, as far as their values say.
+	 * @param input the input
+	 * @return its JSON
+	 */
+	public byte[] writeInput(@Nullable Object input) {
+		return this.mapper.writeValueAsBytes(input);
+	}
+
+	private static boolean isVoid(Type type) {
+		return type == void.class || type == Void.class;
+	}
+
+}
