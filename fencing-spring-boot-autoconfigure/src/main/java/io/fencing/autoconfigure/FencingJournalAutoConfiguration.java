@@ -42,17 +42,19 @@ public final class FencingJournalAutoConfiguration {
 	}
 
 	@Bean
-	CleanupSchedule fencingJournalCleanupSchedule(ObjectProvider<JdbcOperationJournal> journal,
+	CleanupSchedule fencingJournalCleanupSchedule(ObjectProvider<JdbcOperationJournal> journal, JdbcFences fences,
 			FencingProperties properties, FencingJdbcProperties jdbcProperties) {
 		Duration retention = properties.journal().retention();
-		return new CleanupSchedule(() -> journals(properties, journal)
+		return new CleanupSchedule(() -> journals(properties, fences, journal)
 			.map((one) -> new Cleanup("the journal", () -> one.removeExpired(retention)))
 			.toList(), jdbcProperties.getCleanupInterval());
 	}
 
-	private static Stream<JdbcOperationJournal> journals(FencingProperties properties,
+	// where it cannot be told which storage has it, nothing has an identity
+	private static Stream<JdbcOperationJournal> journals(FencingProperties properties, JdbcFences fences,
 			ObjectProvider<JdbcOperationJournal> journal) {
-		return (properties.mode() != FencingMode.OFF) ? journal.stream() : Stream.empty();
+		boolean known = properties.journal().storage() != null || fences.getFences().size() == 1;
+		return (known && properties.mode() != FencingMode.OFF) ? journal.stream() : Stream.empty();
 	}
 
 	@Bean

@@ -294,11 +294,13 @@ public final class OperationContext extends FencingContext {
 	}
 
 	/**
-	 * Let the work of this operation have no transaction but one, which its record
-	 * commits with.
+	 * Let the work of this operation have no transaction but one at a time, which its
+	 * record commits with.
+	 * @return what to close when that is over
 	 */
-	public void allowOneTransaction() {
+	public Scope allowOneTransaction() {
 		this.onlyTransaction = new AtomicBoolean();
+		return () -> this.onlyTransaction = null;
 	}
 
 	/**

@@ -11,33 +11,30 @@ import java.util.HexFormat;
  * @param namespace the namespace of its resources
  * @param name the name of the operation
  * @param identity the caller's id of the request
+ * @param hash what stands for it in the store, whatever characters, lengths and
+ * collations there are: 64 lower-case hexadecimal digits
  */
-public record OperationKey(String namespace, String name, String identity) {
+public record OperationKey(String namespace, String name, String identity, String hash) {
 
 	/**
-	 * What stands for it in the store, whatever characters, lengths and collations there
-	 * are.
-	 * @return 64 lower-case hexadecimal digits
+	 * Name a request.
+	 * @param namespace the namespace of its resources
+	 * @param name the name of the operation
+	 * @param identity the caller's id of the request
+	 * @return its key
 	 */
-	public String hash() {
+	public static OperationKey of(String namespace, String name, String identity) {
 		try {
 			MessageDigest digest = MessageDigest.getInstance("SHA-256");
 			// the lengths keep ("a", "b:c") and ("a:b", "c") apart
-			digest.update((this.namespace.length() + ":" + this.namespace + this.name.length() + ":" + this.name)
+			digest.update((namespace.length() + ":" + namespace + name.length() + ":" + name)
 				.getBytes(StandardCharsets.UTF_8));
-			return HexFormat.of().formatHex(digest.digest(this.identity.getBytes(StandardCharsets.UTF_8)));
+			return new OperationKey(namespace, name, identity,
+					HexFormat.of().formatHex(digest.digest(identity.getBytes(StandardCharsets.UTF_8))));
 		}
 		catch (GeneralSecurityException ex) {
 			throw new IllegalStateException("Every Java platform has SHA-256", ex);
 		}
-	}
-
-	/**
-	 * What stands for it in logs and events.
-	 * @return a short fingerprint such as {@code #3fa1c2d4e5}
-	 */
-	public String fingerprint() {
-		return "#" + hash().substring(0, 10);
 	}
 
 }

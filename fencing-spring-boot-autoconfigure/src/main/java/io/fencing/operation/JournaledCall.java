@@ -148,7 +148,12 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 	}
 
 	private T attempt(OperationContext context, JournalEntry attempt) throws E {
-		context.allowOneTransaction();
+		try (OperationContext.Scope scope = context.allowOneTransaction()) {
+			return attemptInTransaction(context, attempt);
+		}
+	}
+
+	private T attemptInTransaction(OperationContext context, JournalEntry attempt) throws E {
 		JournalTransaction transaction;
 		try {
 			transaction = this.operations.getJournal().begin(attempt, this.identity.transaction());

@@ -84,7 +84,7 @@ public final class JournaledOperations {
 			.distinct()
 			.sorted(Comparator.naturalOrder())
 			.collect(Collectors.joining(","));
-		OperationKey key = new OperationKey(first.getNamespace(), request.name(), identity.id());
+		OperationKey key = OperationKey.of(first.getNamespace(), request.name(), identity.id());
 		return new JournaledCall<>(this, request, identity, key, first, keys, fingerprint(request, identity), body);
 	}
 

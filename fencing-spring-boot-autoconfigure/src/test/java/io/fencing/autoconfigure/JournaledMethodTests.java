@@ -2,6 +2,7 @@ package io.fencing.autoconfigure;
 
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.net.URI;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -32,6 +33,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Annotated methods with an identity, on PostgreSQL behind a proxy that can lose answers.
@@ -49,7 +51,7 @@ class JournaledMethodTests {
 	@BeforeAll
 	static void start() {
 		String url = TestServers.newPostgresUrl();
-		int port = java.net.URI.create(url.substring("jdbc:".length())).getPort();
+		int port = URI.create(url.substring("jdbc:".length())).getPort();
 		proxy = TcpProxy.start("localhost", port);
 		node = start(url.replace("localhost:" + port, proxy.getHost() + ":" + proxy.getPort())
 				+ (url.contains("?") ? "&" : "?") + "socketTimeout=2", Accounts.class);
@@ -123,6 +125,26 @@ class JournaledMethodTests {
 		BigDecimal answer = accounts.withdraw(this.id, this.id, BigDecimal.ONE, () -> ran[0] = true);
 		assertThat(answer).isEqualTo("99");
 		assertThat(ran[0]).isNotEqualTo(forwarded);
+		assertThat(accounts.balance(this.id)).isEqualTo("99");
+	}
+
+	// what certainly kept the commit from being sent is no unknown outcome
+	@Test
+	void whenListenerThrowsBeforeTheCommitThenItsExceptionAndRepeatable() {
+		accounts.open(this.id);
+		assertThatIllegalStateException().isThrownBy(() -> accounts.withdraw(this.id, this.id, BigDecimal.ONE,
+				() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+					@Override
+					public void beforeCommit(boolean readOnly) {
+						throw new IllegalStateException("listener");
+					}
+
+				})))
+			.withMessage("listener");
+		assertThat(accounts.balance(this.id)).isEqualTo("100");
+		accounts.withdraw(this.id, this.id, BigDecimal.ONE, () -> {
+		});
 		assertThat(accounts.balance(this.id)).isEqualTo("99");
 	}
 

@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -51,7 +53,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 @EnumSource
 class JournaledOperationTests {
 
-	private static final Map<Server, ConfigurableApplicationContext> NODES = new java.util.EnumMap<>(Server.class);
+	private static final Map<Server, ConfigurableApplicationContext> NODES = new EnumMap<>(Server.class);
 
 	private final ConfigurableApplicationContext node;
 
@@ -167,6 +169,18 @@ class JournaledOperationTests {
 		assertThat(state()).isEqualTo("FAILED");
 	}
 
+	// the operation around it goes on as before
+	@Test
+	void whenCalledInsideOfAnOperationOnTheSameResourceThenOnlyItsOwnTransactionsAreLimited() {
+		TransactionTemplate another = new TransactionTemplate(this.node.getBean(PlatformTransactionManager.class));
+		another.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		this.operations.run(FencedOperationRequest.of("batch", "account:" + this.id), () -> {
+			this.operations.call(request().build(), this::effect);
+			joining().executeWithoutResult((outer) -> another.executeWithoutResult((inner) -> effect()));
+		});
+		assertThat(effects()).isEqualTo(2);
+	}
+
 	@Test
 	void whenCallerHasATransactionThenRefusedWithoutATrace() {
 		assertThatExceptionOfType(InvalidFencedOperationException.class).isThrownBy(
@@ -242,7 +256,7 @@ class JournaledOperationTests {
 				calls.add(CompletableFuture.supplyAsync(() -> this.operations.call(request().build(), this::effect),
 						threads));
 			}
-			Set<Receipt> answers = new java.util.HashSet<>();
+			Set<Receipt> answers = new HashSet<>();
 			for (CompletableFuture<Receipt> call : calls) {
 				answers.add(call.get(60, TimeUnit.SECONDS));
 			}

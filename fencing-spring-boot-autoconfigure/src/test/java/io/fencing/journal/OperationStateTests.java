@@ -44,15 +44,15 @@ class OperationStateTests {
 
 	@Test
 	void whenNamesOrIdentitiesRunTogetherThenKeysDiffer() {
-		assertThat(new OperationKey("a", "b", "cd").hash()).hasSize(64)
-			.isNotEqualTo(new OperationKey("a", "bc", "d").hash())
-			.isNotEqualTo(new OperationKey("ab", "", "cd").hash())
-			.isEqualTo(new OperationKey("a", "b", "cd").hash());
+		assertThat(OperationKey.of("a", "b", "cd").hash()).hasSize(64)
+			.isNotEqualTo(OperationKey.of("a", "bc", "d").hash())
+			.isNotEqualTo(OperationKey.of("ab", "", "cd").hash())
+			.isEqualTo(OperationKey.of("a", "b", "cd").hash());
 	}
 
 	@Test
 	void whenFurtherAttemptStartsThenItHasItsTokenAndNoResult() {
-		JournalEntry failed = new JournalEntry(new OperationKey("a", "b", "c"), OperationState.FAILED, "r", "i",
+		JournalEntry failed = new JournalEntry(OperationKey.of("a", "b", "c"), OperationState.FAILED, "r", "i",
 				new FencingToken(1, "one"), false, 1, new byte[1]);
 		JournalEntry next = failed.attempt(new FencingToken(2, "two"));
 		assertThat(next.state()).isEqualTo(OperationState.RUNNING);

@@ -90,9 +90,8 @@ final class FenceCleanup {
 	private int remove(ClaimConnections connections, List<String> keys) throws SQLException {
 		return connections.execute((connection) -> {
 			FenceTable table = this.fence.table(connection);
-			// a row that was claimed meanwhile stays locked to the end of the statement;
-			// where
-			// locks are not shared, a hold meets that one
+			// a row claimed meanwhile is locked to the end of the statement, and a hold
+			// that shares no lock meets it
 			int step = table.getDialect().sharesLocks() ? keys.size() : 1;
 			int removed = 0;
 			for (int i = 0; i < keys.size(); i += step) {

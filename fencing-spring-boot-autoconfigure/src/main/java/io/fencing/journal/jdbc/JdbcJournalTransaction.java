@@ -58,10 +58,7 @@ final class JdbcJournalTransaction implements JournalTransaction, TransactionSyn
 		definition.setName(attempt.key().name());
 		definition.setIsolationLevel(terms.isolation());
 		definition.setTimeout(terms.timeoutSeconds());
-		JdbcJournalTransaction transaction = new JdbcJournalTransaction(journal, attempt, manager,
-				manager.getTransaction(definition));
-		TransactionSynchronizationManager.registerSynchronization(transaction);
-		return transaction;
+		return new JdbcJournalTransaction(journal, attempt, manager, manager.getTransaction(definition));
 	}
 
 	@Override
@@ -77,6 +74,8 @@ final class JdbcJournalTransaction implements JournalTransaction, TransactionSyn
 			if (!this.journal.moveInTransaction(this.attempt, move, result)) {
 				throw new ConcurrencyFailureException("Another attempt of the same operation has begun meanwhile");
 			}
+			// the last one of the last order
+			TransactionSynchronizationManager.registerSynchronization(this);
 		}
 		catch (RuntimeException | Error ex) {
 			rollback(ex);
@@ -127,7 +126,7 @@ final class JdbcJournalTransaction implements JournalTransaction, TransactionSyn
 		return this.committed;
 	}
 
-	// last of all, so that what others do before the commit still rolls it back
+	// what others throw before the commit rolls it back, and is no unknown outcome
 	@Override
 	public int getOrder() {
 		return Ordered.LOWEST_PRECEDENCE;

@@ -211,13 +211,4 @@ public final class JdbcOperationJournal implements OperationJournal {
 		return removed;
 	}
 
-	/**
-	 * Look whether the table is there.
-	 * @throws InvalidFencedOperationException if it is missing
-	 * @throws JournalFailureException if the database does not answer
-	 */
-	public void verify() {
-		Assert.state(find(new OperationKey("", "", "")) == null, "There is no operation without a name");
-	}
-
 }
