@@ -6,35 +6,30 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Remembers which transactions of the current thread are past the point where an
  * operation could still join them: from just before the commit, their connections stay
- * bound while {@code AFTER_COMMIT} listeners run.
+ * bound while {@code AFTER_COMMIT} listeners run. A hold remembers it itself.
  */
 final class CompletingTransactions {
+
+	// stands in the place of a hold
+	private static final Object WITHOUT_HOLD = new Object();
 
 	private CompletingTransactions() {
 	}
 
-	static void add(ConnectionHolder holder) {
-		Key key = new Key(holder);
-		if (!TransactionSynchronizationManager.hasResource(key)) {
-			TransactionSynchronizationManager.bindResource(key, true);
+	static void addUnheld(ConnectionHolder holder) {
+		if (!TransactionSynchronizationManager.hasResource(holder)) {
+			TransactionSynchronizationManager.bindResource(holder, WITHOUT_HOLD);
 		}
 	}
 
 	static void remove(ConnectionHolder holder) {
-		TransactionSynchronizationManager.unbindResourceIfPossible(new Key(holder));
+		TransactionSynchronizationManager.unbindResourceIfPossible(holder);
 	}
 
 	static boolean contains(ConnectionHolder holder) {
-		return !TransactionSynchronizationManager.isSynchronizationActive()
-				|| TransactionSynchronizationManager.hasResource(new Key(holder));
-	}
-
-	/**
-	 * What stands for a transaction.
-	 *
-	 * @param holder its connection, which is equal to itself only
-	 */
-	private record Key(ConnectionHolder holder) {
+		TransactionHold hold = TransactionHold.find(holder);
+		return (hold != null) ? hold.isCompleting() : !TransactionSynchronizationManager.isSynchronizationActive()
+				|| TransactionSynchronizationManager.hasResource(holder);
 	}
 
 }

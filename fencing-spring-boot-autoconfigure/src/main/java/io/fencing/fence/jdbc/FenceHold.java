@@ -51,7 +51,8 @@ final class FenceHold {
 	@Nullable String take(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder, boolean readOnly,
 			OuterHold outer) {
 		try (OwnStatements.Scope own = OwnStatements.open(holder)) {
-			Connection connection = holder.getConnection();
+			Connection connection = connection(holder);
+			WatchedConnection.tellHold(holder.getConnection(), holder);
 			checkManualCommit(context, connection);
 			FenceTable table = this.fence.table(connection);
 			Map<String, FencingToken> shown = readOnly ? table.readInReadOnlyTransaction(connection, held) : null;
@@ -81,7 +82,7 @@ final class FenceHold {
 	 */
 	void mark(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder) {
 		try {
-			Connection connection = holder.getConnection();
+			Connection connection = connection(holder);
 			this.fence.table(connection).mark(connection);
 		}
 		catch (SQLException | RuntimeException ex) {
@@ -98,7 +99,7 @@ final class FenceHold {
 	 */
 	boolean releaseMark(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder) {
 		try {
-			Connection connection = holder.getConnection();
+			Connection connection = connection(holder);
 			return this.fence.table(connection).releaseMark(connection);
 		}
 		catch (SQLException | RuntimeException ex) {
@@ -116,7 +117,7 @@ final class FenceHold {
 	 */
 	void checkNotFailed(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder) {
 		try {
-			Connection connection = holder.getConnection();
+			Connection connection = connection(holder);
 			if (this.fence.table(connection).getDialect().hasFailed(connection)) {
 				throw new InvalidFencedOperationException(context.getOperation(), null,
 						"the transaction on storage '" + this.fence.getStorage() + "' would be rolled back by its "
@@ -130,6 +131,10 @@ final class FenceHold {
 		catch (SQLException | RuntimeException ex) {
 			throw failure(context, held, ex);
 		}
+	}
+
+	private static Connection connection(ConnectionHolder holder) {
+		return WatchedConnection.behind(holder.getConnection());
 	}
 
 	private void checkManualCommit(OperationContext context, Connection connection) throws SQLException {

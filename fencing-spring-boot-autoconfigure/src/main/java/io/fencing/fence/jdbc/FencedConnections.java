@@ -23,7 +23,7 @@ final class FencedConnections {
 
 	private final UnfencedWriteGuard guard = new UnfencedWriteGuard();
 
-	private final StatementTexts texts = new StatementTexts();
+	private final WatchedProxies proxies = new WatchedProxies();
 
 	FencedConnections(Supplier<JdbcFences> fences) {
 		this.fences = fences;
@@ -36,7 +36,7 @@ final class FencedConnections {
 	 * @return the connection for the operation
 	 */
 	Connection wrap(Connection connection, DataSource dataSource) {
-		return WatchedConnection.of(connection, this.texts, new OperationWatcher(dataSource));
+		return WatchedConnection.of(connection, this.proxies, new OperationWatcher(dataSource));
 	}
 
 	/**
@@ -54,7 +54,12 @@ final class FencedConnections {
 		}
 
 		@Override
-		public void beforeStatement(TemplateStatement statement) {
+		public void beforeHold(ConnectionHolder transaction) {
+			this.transaction = transaction;
+		}
+
+		@Override
+		public void beforeStatement(Supplier<TemplateStatement> statement) {
 			ConnectionHolder holding = OwnStatements.findTransaction();
 			if (holding != null) {
 				this.transaction = holding;
@@ -65,12 +70,18 @@ final class FencedConnections {
 			}
 			TransactionHold hold = findHold(context);
 			if (hold == null) {
-				checkUnheld(context, statement);
+				checkUnheld(context, statement.get());
 			}
-			else if (statement.endsTransaction(hold.getFence())) {
+			else {
+				checkHeld(context, hold, statement.get());
+			}
+		}
+
+		private static void checkHeld(OperationContext context, TransactionHold hold, TemplateStatement statement) {
+			if (statement.endsTransaction(hold.getFence())) {
 				throw FencedStatements.endsHold(hold.getFence(), context);
 			}
-			else if (statement.mayUndoHold()) {
+			if (statement.mayUndoHold()) {
 				hold.undone();
 			}
 		}

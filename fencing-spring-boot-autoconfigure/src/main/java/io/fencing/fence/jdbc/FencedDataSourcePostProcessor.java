@@ -11,7 +11,6 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.fencing.context.OperationContext;
-import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,8 +20,6 @@ import org.springframework.aop.RawTargetAccess;
 import org.springframework.aop.framework.AbstractAdvisingBeanPostProcessor;
 import org.springframework.aop.framework.AopConfigException;
 import org.springframework.aop.framework.ProxyFactory;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.core.InfrastructureProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -44,8 +41,7 @@ public final class FencedDataSourcePostProcessor extends AbstractAdvisingBeanPos
 	 */
 	public FencedDataSourcePostProcessor(Supplier<JdbcFences> fences) {
 		FencedConnections connections = new FencedConnections(fences);
-		this.advisor = new DefaultPointcutAdvisor(new ConnectionPointcut(),
-				(MethodInterceptor) (invocation) -> connect(connections, invocation));
+		this.advisor = new EveryCall((invocation) -> connect(connections, invocation));
 		setProxyTargetClass(true);
 	}
 
@@ -55,8 +51,8 @@ public final class FencedDataSourcePostProcessor extends AbstractAdvisingBeanPos
 			return invocation.getThis();
 		}
 		Object result = invocation.proceed();
-		return (result instanceof Connection connection && mayBeUsedInOperation()
-				&& invocation.getThis() instanceof DataSource dataSource)
+		return (result instanceof Connection connection && invocation.getMethod().getName().equals("getConnection")
+				&& mayBeUsedInOperation() && invocation.getThis() instanceof DataSource dataSource)
 						? connections.wrap(connection, ManagedDataSources.unwrap(dataSource)) : result;
 	}
 
@@ -79,7 +75,8 @@ public final class FencedDataSourcePostProcessor extends AbstractAdvisingBeanPos
 
 	@Override
 	protected boolean isEligible(Class<?> targetClass) {
-		return (Proxy.isProxyClass(targetClass) || !isFinal(targetClass))
+		return DataSource.class.isAssignableFrom(targetClass)
+				&& (Proxy.isProxyClass(targetClass) || !isFinal(targetClass))
 				&& !TransactionAwareDataSourceProxy.class.isAssignableFrom(targetClass)
 				&& super.isEligible(targetClass);
 	}
@@ -130,22 +127,6 @@ public final class FencedDataSourcePostProcessor extends AbstractAdvisingBeanPos
 
 		@Override
 		Object getWrappedObject();
-
-	}
-
-	/**
-	 * What gives connections.
-	 */
-	private static final class ConnectionPointcut extends StaticMethodMatcherPointcut {
-
-		ConnectionPointcut() {
-			setClassFilter(DataSource.class::isAssignableFrom);
-		}
-
-		@Override
-		public boolean matches(Method method, Class<?> targetClass) {
-			return method.getName().equals("getConnection") || isIdentity(method);
-		}
 
 	}
 

@@ -31,7 +31,7 @@ final class FencedStatements {
 
 	private final UnfencedWriteGuard unfenced = new UnfencedWriteGuard();
 
-	private final StatementTexts texts = new StatementTexts();
+	private final WatchedProxies proxies = new WatchedProxies();
 
 	/**
 	 * Create an instance.
@@ -47,7 +47,7 @@ final class FencedStatements {
 	 * @return the text, read
 	 */
 	StatementText text(String sql) {
-		return this.texts.get(sql);
+		return this.proxies.read(sql);
 	}
 
 	/**
@@ -63,8 +63,8 @@ final class FencedStatements {
 		if (fences.passEverything()) {
 			return callback;
 		}
-		return (connection) -> callback.doInConnection(WatchedConnection.of(connection, this.texts,
-				(statement) -> checkOutside(fences.findForStatement(dataSource), statement)));
+		return (connection) -> callback.doInConnection(WatchedConnection.of(connection, this.proxies,
+				(statement) -> checkOutside(fences.findForStatement(dataSource), statement.get())));
 	}
 
 	private void checkOutside(@Nullable JdbcFence fence, TemplateStatement statement) {

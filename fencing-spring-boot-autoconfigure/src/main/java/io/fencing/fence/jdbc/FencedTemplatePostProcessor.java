@@ -6,12 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.Advisor;
-import org.springframework.aop.ClassFilter;
-import org.springframework.aop.MethodMatcher;
-import org.springframework.aop.Pointcut;
 import org.springframework.aop.framework.AbstractAdvisingBeanPostProcessor;
 import org.springframework.aop.framework.ProxyFactory;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
@@ -37,10 +33,14 @@ public final class FencedTemplatePostProcessor extends AbstractAdvisingBeanPostP
 	 */
 	public FencedTemplatePostProcessor(Supplier<JdbcFences> fences) {
 		this.statements = new FencedStatements(fences);
-		this.templateAdvisor = new DefaultPointcutAdvisor(new TemplatePointcut(),
-				new FencedTemplateInterceptor(this.statements));
+		this.templateAdvisor = new EveryCall(new FencedTemplateInterceptor(this.statements));
 		this.advisor = this.templateAdvisor;
 		setProxyTargetClass(true);
+	}
+
+	@Override
+	protected boolean isEligible(Class<?> targetClass) {
+		return JdbcTemplate.class.isAssignableFrom(targetClass) && super.isEligible(targetClass);
 	}
 
 	@Override
@@ -70,23 +70,6 @@ public final class FencedTemplatePostProcessor extends AbstractAdvisingBeanPostP
 				(JdbcTemplate) factory.getProxy(getProxyClassLoader()));
 		fenced.setCacheLimit(bean.getCacheLimit());
 		return fenced;
-	}
-
-	/**
-	 * All methods of templates.
-	 */
-	private static final class TemplatePointcut implements Pointcut {
-
-		@Override
-		public ClassFilter getClassFilter() {
-			return JdbcTemplate.class::isAssignableFrom;
-		}
-
-		@Override
-		public MethodMatcher getMethodMatcher() {
-			return MethodMatcher.TRUE;
-		}
-
 	}
 
 }

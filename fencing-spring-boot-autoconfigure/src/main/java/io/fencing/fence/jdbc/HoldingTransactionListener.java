@@ -119,11 +119,12 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 			TransactionHold hold = TransactionHold.find(holder);
 			if (hold != null) {
 				hold.verify(true);
+				hold.complete();
 			}
 			else {
 				checkNeedsNoHold();
+				CompletingTransactions.addUnheld(holder);
 			}
-			CompletingTransactions.add(holder);
 			endTransaction();
 		}
 	}
@@ -164,13 +165,7 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 	private void completed(TransactionExecution transaction) {
 		ConnectionHolder holder = transaction.isNested() ? null : holder();
 		if (holder != null) {
-			TransactionHold hold = TransactionHold.find(holder);
-			if (hold != null) {
-				hold.release();
-			}
-			else {
-				CompletingTransactions.remove(holder);
-			}
+			CompletingTransactions.remove(holder);
 		}
 	}
 

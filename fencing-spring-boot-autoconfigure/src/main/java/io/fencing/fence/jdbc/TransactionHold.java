@@ -46,6 +46,8 @@ final class TransactionHold implements TransactionSynchronization {
 
 	private boolean undone;
 
+	private boolean completing;
+
 	private boolean committed;
 
 	// the lock is that of an outer transaction
@@ -244,7 +246,9 @@ final class TransactionHold implements TransactionSynchronization {
 		if (recorded != null) {
 			throw recorded;
 		}
-		checkNotFailed();
+		if (last || !this.first) {
+			checkNotFailed();
+		}
 		if (this.undone || !this.first || !this.fence.sharesLocks()) {
 			takeAgain();
 		}
@@ -290,7 +294,6 @@ final class TransactionHold implements TransactionSynchronization {
 	 * Forget the hold, since the transaction has ended.
 	 */
 	void release() {
-		TransactionSynchronizationManager.unbindResourceIfPossible(this.holder);
 		CompletingTransactions.remove(this.holder);
 	}
 
@@ -329,13 +332,24 @@ final class TransactionHold implements TransactionSynchronization {
 		return this.fence;
 	}
 
+	/**
+	 * Whether the transaction is past the point where an operation could still join it.
+	 * @return whether it is
+	 */
 	boolean isCompleting() {
-		return CompletingTransactions.contains(this.holder);
+		return this.completing || !TransactionSynchronizationManager.isSynchronizationActive();
+	}
+
+	/**
+	 * Note that it is.
+	 */
+	void complete() {
+		this.completing = true;
 	}
 
 	@Override
 	public void beforeCompletion() {
-		CompletingTransactions.add(this.holder);
+		complete();
 	}
 
 	@Override

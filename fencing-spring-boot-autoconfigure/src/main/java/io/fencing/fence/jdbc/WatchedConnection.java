@@ -4,18 +4,16 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import java.sql.CallableStatement;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.Statement;
 import java.util.Arrays;
-import java.util.List;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.ClassUtils;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 
 /**
  * A connection that tells of each text before it is sent, and of the ends of its
@@ -24,59 +22,62 @@ import org.springframework.util.ClassUtils;
  */
 final class WatchedConnection implements InvocationHandler {
 
-	// for each class of connections, statements and metadata
-	private static final ClassValue<Class<?>[]> INTERFACES = new ClassValue<>() {
-
-		@Override
-		protected Class<?>[] computeValue(Class<?> type) {
-			return ClassUtils.getAllInterfacesForClass(type);
-		}
-
-	};
-
-	private static final List<Class<?>> WATCHED = List.of(Connection.class, CallableStatement.class,
-			PreparedStatement.class, Statement.class, DatabaseMetaData.class);
-
 	private final Object target;
 
 	private final @Nullable Connection connection;
 
 	private final boolean updatable;
 
-	private final StatementTexts texts;
+	private final WatchedProxies proxies;
 
 	private final Watcher watcher;
 
-	private WatchedConnection(Object target, @Nullable Connection connection, boolean updatable, StatementTexts texts,
+	private WatchedConnection(Object target, @Nullable Connection connection, boolean updatable, WatchedProxies proxies,
 			Watcher watcher) {
 		this.target = target;
 		this.connection = connection;
 		this.updatable = updatable;
-		this.texts = texts;
+		this.proxies = proxies;
 		this.watcher = watcher;
 	}
 
 	/**
 	 * Watch a connection.
 	 * @param connection the connection
-	 * @param texts reads texts
+	 * @param proxies makes the proxies
 	 * @param watcher is told
 	 * @return the connection to use instead
 	 */
-	static Connection of(Connection connection, StatementTexts texts, Watcher watcher) {
-		return (Connection) proxy(connection, new WatchedConnection(connection, null, false, texts, watcher));
+	static Connection of(Connection connection, WatchedProxies proxies, Watcher watcher) {
+		return (Connection) proxies.create(connection,
+				new WatchedConnection(connection, null, false, proxies, watcher));
 	}
 
-	private static Object proxy(Object target, WatchedConnection handler) {
-		ClassLoader loader = WatchedConnection.class.getClassLoader();
-		try {
-			return Proxy.newProxyInstance(loader, INTERFACES.get(target.getClass()), handler);
+	/**
+	 * Tell the watchers of a connection that a hold is being taken on it.
+	 * @param connection the connection, watched or not
+	 * @param transaction the one that it is in
+	 */
+	static void tellHold(Connection connection, ConnectionHolder transaction) {
+		WatchedConnection watched = find(connection);
+		if (watched != null) {
+			watched.watcher.beforeHold(transaction);
 		}
-		catch (IllegalArgumentException ex) {
-			// an interface of the driver that cannot be seen from here
-			Class<?> type = WATCHED.stream().filter((one) -> one.isInstance(target)).findFirst().orElseThrow();
-			return Proxy.newProxyInstance(loader, new Class<?>[] { type }, handler);
-		}
+	}
+
+	/**
+	 * Where statements of our own are sent, which nobody needs to look at.
+	 * @param connection the connection, watched or not
+	 * @return what is behind it
+	 */
+	static Connection behind(Connection connection) {
+		WatchedConnection watched = find(connection);
+		return (watched != null) ? (Connection) watched.target : connection;
+	}
+
+	private static @Nullable WatchedConnection find(Connection connection) {
+		return (connection instanceof WatchedProxies.Watched
+				&& Proxy.getInvocationHandler(connection) instanceof WatchedConnection watched) ? watched : null;
 	}
 
 	@Override
@@ -97,11 +98,12 @@ final class WatchedConnection implements InvocationHandler {
 		if (this.connection == null) {
 			tellEnd(name, arguments);
 		}
-		boolean writesRows = this.updatable || mayWriteRows(arguments);
-		Object result = (first instanceof String sql && sends(name)) ? send(sql, writesRows, method, arguments)
+		Object result = (first instanceof String sql && sends(name)) ? send(sql, method, arguments)
 				: invoke(method, arguments);
 		return (result instanceof Statement || result instanceof DatabaseMetaData)
-				? proxy(result, new WatchedConnection(result, own, writesRows, this.texts, this.watcher)) : result;
+				? this.proxies.create(result,
+						new WatchedConnection(result, own, mayWriteRows(arguments), this.proxies, this.watcher))
+				: result;
 	}
 
 	private void tellEnd(String name, @Nullable Object @Nullable [] arguments) {
@@ -115,8 +117,8 @@ final class WatchedConnection implements InvocationHandler {
 	}
 
 	// no other constant of JDBC that may stand there has this number
-	private static boolean mayWriteRows(@Nullable Object @Nullable [] arguments) {
-		return has(arguments, ResultSet.CONCUR_UPDATABLE);
+	private boolean mayWriteRows(@Nullable Object @Nullable [] arguments) {
+		return this.updatable || has(arguments, ResultSet.CONCUR_UPDATABLE);
 	}
 
 	private static boolean has(@Nullable Object @Nullable [] arguments, Object value) {
@@ -127,10 +129,9 @@ final class WatchedConnection implements InvocationHandler {
 		return name.startsWith("prepare") || name.startsWith("execute") || name.equals("addBatch");
 	}
 
-	private @Nullable Object send(String sql, boolean writesRows, Method method,
-			@Nullable Object @Nullable [] arguments) throws Throwable {
-		this.watcher.beforeStatement(writesRows ? TemplateStatement.unknown("execute")
-				: TemplateStatement.of("execute", this.texts.get(sql)));
+	private @Nullable Object send(String sql, Method method, @Nullable Object @Nullable [] arguments) throws Throwable {
+		this.watcher.beforeStatement(() -> mayWriteRows(arguments) ? TemplateStatement.unknown("execute")
+				: TemplateStatement.of("execute", this.proxies.read(sql)));
 		try (OwnStatements.Scope looked = OwnStatements.open()) {
 			return invoke(method, arguments);
 		}
@@ -151,10 +152,17 @@ final class WatchedConnection implements InvocationHandler {
 	interface Watcher {
 
 		/**
-		 * A statement is about to be sent or prepared.
-		 * @param statement the statement
+		 * Statements of our own are about to take a hold.
+		 * @param transaction the connection of the transaction
 		 */
-		void beforeStatement(TemplateStatement statement);
+		default void beforeHold(ConnectionHolder transaction) {
+		}
+
+		/**
+		 * A statement is about to be sent or prepared.
+		 * @param statement reads the statement
+		 */
+		void beforeStatement(Supplier<TemplateStatement> statement);
 
 		/**
 		 * The connection, and no text, is about to commit.
