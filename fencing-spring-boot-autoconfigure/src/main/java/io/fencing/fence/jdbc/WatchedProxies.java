@@ -2,6 +2,7 @@ package io.fencing.fence.jdbc;
 
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.sql.CallableStatement;
 import java.sql.Connection;
@@ -57,7 +58,9 @@ final class WatchedProxies {
 	}
 
 	private static Constructor<?> constructor(Collection<Class<?>> interfaces) {
-		Class<?>[] types = Stream.concat(Stream.of(Watched.class), interfaces.stream()).toArray(Class<?>[]::new);
+		// of those that are not public, there can only be our own
+		Stream<Class<?>> visible = interfaces.stream().filter((one) -> Modifier.isPublic(one.getModifiers()));
+		Class<?>[] types = Stream.concat(Stream.of(Watched.class), visible).toArray(Class<?>[]::new);
 		Object proxy = Proxy.newProxyInstance(WatchedProxies.class.getClassLoader(), types,
 				(self, method, arguments) -> null);
 		return proxy.getClass().getConstructors()[0];
