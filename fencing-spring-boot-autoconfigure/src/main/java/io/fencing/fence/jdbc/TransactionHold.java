@@ -246,10 +246,11 @@ final class TransactionHold implements TransactionSynchronization {
 		if (recorded != null) {
 			throw recorded;
 		}
-		if (last || !this.first) {
+		boolean again = this.undone || !this.first || !this.fence.sharesLocks();
+		if (last || again) {
 			checkNotFailed();
 		}
-		if (this.undone || !this.first || !this.fence.sharesLocks()) {
+		if (again) {
 			takeAgain();
 		}
 		// of a transaction that was there before, the listener may not know
