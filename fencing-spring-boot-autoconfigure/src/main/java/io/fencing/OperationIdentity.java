@@ -1,6 +1,7 @@
 package io.fencing;
 
 import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
@@ -30,12 +31,18 @@ public record OperationIdentity(String id, @Nullable Object input, Type resultTy
 
 	/**
 	 * Create an identity.
-	 * @throws InvalidFencedOperationException if the id is blank or too long
+	 * @throws InvalidFencedOperationException if the id is blank, too long or no text
 	 */
 	public OperationIdentity {
 		if (!StringUtils.hasText(id) || id.length() > MAX_LENGTH) {
 			throw new InvalidFencedOperationException("An operation identity has " + id.length()
 					+ " characters or is blank; use a text of 1 to " + MAX_LENGTH + " characters");
+		}
+		// two that are written as the same bytes would be taken for one
+		if (id.indexOf('\0') >= 0 || !StandardCharsets.UTF_8.newEncoder().canEncode(id)) {
+			throw new InvalidFencedOperationException(
+					"An operation identity has a NUL or half of a surrogate pair, which cannot be kept; use a text "
+							+ "that UTF-8 can express");
 		}
 		notRepeatableFor = Set.copyOf(notRepeatableFor);
 	}
