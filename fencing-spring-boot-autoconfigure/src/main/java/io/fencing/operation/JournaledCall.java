@@ -130,7 +130,7 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 			}
 			JournalEntry attempt = (seen != null) ? seen.attempt(token) : new JournalEntry(this.key,
 					OperationState.RUNNING, this.resources, this.input, token, this.identity.external(), 1, null);
-			if (available(() -> this.operations.getJournal().start(attempt, seen))) {
+			if (start(attempt, seen)) {
 				return attempt(context, attempt);
 			}
 		}
@@ -145,6 +145,17 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 			return true;
 		}
 		return seen.state() == OperationState.UNDECIDED;
+	}
+
+	private boolean start(JournalEntry attempt, @Nullable JournalEntry seen) {
+		try {
+			return available(() -> this.operations.getJournal().start(attempt, seen));
+		}
+		catch (JournalUnavailableException ex) {
+			// it may be recorded all the same, and has done nothing
+			end(attempt, JournalMove.FAIL, null, ex);
+			throw ex;
+		}
 	}
 
 	private T attempt(OperationContext context, JournalEntry attempt) throws E {

@@ -77,7 +77,9 @@ class DepositWorkerTests {
 
 	@Test
 	void whenIdentityComesFromManyThreadsOfTwoJvmsThenOneEffectAndEqualAnswers() throws Exception {
-		for (Kind end : List.of(Kind.PLAIN, Kind.REFUSED, Kind.COMMITTED)) {
+		// the other kinds where there is time, since 32 calls take their turn
+		for (Kind end : (FaultsProperties.time(Duration.ZERO).isZero()) ? List.of(Kind.PLAIN)
+				: List.of(Kind.PLAIN, Kind.REFUSED, Kind.COMMITTED)) {
 			String prefix = "same" + end;
 			Deposit deposit = new Deposit(prefix + "-0", end, prefix);
 			this.fixture.database.open(List.of(deposit));

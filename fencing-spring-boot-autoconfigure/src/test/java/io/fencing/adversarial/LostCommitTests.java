@@ -3,28 +3,39 @@ package io.fencing.adversarial;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import io.fencing.JournalUnavailableException;
 import io.fencing.OutcomeUnknownException;
-import io.fencing.adversarial.CommitLosingProxy.Fate;
+import io.fencing.adversarial.AnswerLosingProxy.Fate;
+import io.fencing.adversarial.Deposit.Kind;
+import io.fencing.adversarial.DepositDatabase.Row;
 import io.fencing.adversarial.Deposits.RepeatableFailure;
 import io.fencing.testing.TestDatabase;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * The answers to half of all commits are lost at random between the nodes and the
@@ -48,99 +59,130 @@ class LostCommitTests {
 
 	private static final int ACCOUNTS = 6;
 
-	private static final int LEAST_LOSSES = (System.getProperty("fencing.faults") != null) ? 500 : 40;
+	private static final int LEAST_LOSSES = (System.getProperty("fencing.faults") != null) ? 500 : 30;
+
+	private static final List<Fate> FATES = List.of(Fate.PASSED_ON, Fate.NOT_PASSED_ON, Fate.PASSED_ON_LATE);
+
+	private static final Map<TestDatabase, Fixture> FIXTURES = new EnumMap<>(TestDatabase.class);
 
 	private final long seed = FaultsProperties.seed();
 
 	private final DepositDatabase database;
 
-	private final CommitLosingProxy proxy;
-
-	private final List<ConfigurableApplicationContext> nodes;
+	private final AnswerLosingProxy proxy;
 
 	private final List<Deposits> deposits;
 
 	private final Map<String, AtomicInteger> bodies = new ConcurrentHashMap<>();
 
 	LostCommitTests(TestDatabase kind) {
+		Fixture fixture = FIXTURES.computeIfAbsent(kind, (one) -> new Fixture(one, this.seed));
 		System.out.println("Lost commits on " + kind + " with seed " + this.seed);
-		this.database = new DepositDatabase(kind);
-		String url = this.database.getUrl();
-		this.proxy = new CommitLosingProxy(url, this.seed);
-		this.nodes = Stream.generate(() -> DepositNode.start(DepositNode.arguments(this.proxy.through(url), url)))
-			.limit(2)
+		this.database = fixture.database;
+		this.proxy = fixture.proxy;
+		this.deposits = fixture.nodes.stream()
+			.map((node) -> new Deposits(node, (deposit) -> ran(deposit.id())))
 			.toList();
-		this.deposits = this.nodes.stream()
-			.map((node) -> new Deposits(node,
-					(deposit) -> this.bodies.computeIfAbsent(deposit.id(), (id) -> new AtomicInteger())
-						.incrementAndGet()))
-			.toList();
-		this.proxy.lose(0.5);
 	}
 
-	@AfterEach
-	void stop() {
-		this.nodes.forEach(ConfigurableApplicationContext::close);
-		this.proxy.close();
+	@AfterAll
+	static void stop() {
+		FIXTURES.values().forEach(Fixture::stop);
+		FIXTURES.clear();
 	}
 
 	@Test
 	void whenCalledUntilAnsweredThenOneEffectAndOneAnswer() throws Exception {
-		long end = System.nanoTime() + FaultsProperties.time(Duration.ZERO).toNanos();
-		for (int run = 0; goOn(end); run++) {
+		Losses losses = new Losses();
+		for (int run = 0; losses.goOn(); run++) {
 			String prefix = "again" + run;
 			List<Deposit> drawn = draw(prefix, run);
 			Map<String, Set<String>> answers = new ConcurrentHashMap<>();
 			// each one twice, so that others come while it is under way
 			List<Deposit> calls = new ArrayList<>(drawn);
 			calls.addAll(drawn);
+			this.proxy.lose(0.5);
 			DepositLoad.run(calls, THREADS, this.seed + run, this.deposits,
 					(deposit, answer) -> answers.computeIfAbsent(deposit.id(), (id) -> ConcurrentHashMap.newKeySet())
 						.add(answer));
+			this.proxy.lose(0);
 			assertThat(this.database.findWrongEnds(prefix, drawn)).as(prefix).isEmpty();
 			assertThat(answers).as(prefix).hasSize(DEPOSITS).allSatisfy((id, given) -> assertThat(given).hasSize(1));
 			assertThat(this.database.read(prefix)).as(prefix)
-				.allSatisfy((id, row) -> assertThat(row.attempts()).isEqualTo(this.bodies.get(id).get()));
+				.allSatisfy((id, row) -> assertThat(row.attempts()).isGreaterThanOrEqualTo(this.bodies.get(id).get()));
 		}
-		assertThatEachLossWasTold();
+		losses.assertThatEachWasTold();
 	}
 
 	@Test
-	void whenNeverCalledAgainThenJournalSaysWhatHappenedAndTheNextCallAgrees() throws Exception {
-		long end = System.nanoTime() + FaultsProperties.time(Duration.ZERO).toNanos();
+	void whenNeverCalledAgainThenJournalSaysWhatHappenedAndTheNextCallAgrees() {
+		Losses losses = new Losses();
 		Map<String, Integer> states = new TreeMap<>();
-		for (int run = 0; goOn(end); run++) {
+		for (int run = 0; losses.goOn(); run++) {
 			String prefix = "once" + run;
 			List<Deposit> drawn = draw(prefix, run);
 			Random random = new Random(this.seed + run);
-			List<Deposit> unknown = new ArrayList<>();
+			Set<String> unknown = ConcurrentHashMap.newKeySet();
+			this.proxy.lose(0.5);
 			drawn.parallelStream().forEach((deposit) -> {
 				try {
-					this.deposits.get(random.nextInt(2)).call(deposit, random);
+					this.deposits.get(random.nextInt(this.deposits.size())).call(deposit, random);
 				}
 				catch (OutcomeUnknownException ex) {
-					synchronized (unknown) {
-						unknown.add(deposit);
-					}
+					unknown.add(deposit.id());
 				}
 				catch (RepeatableFailure ex) {
 					// its row says so
 				}
 			});
+			this.proxy.lose(0);
 			// at any moment, also while commits are still to come
 			assertThat(this.database.findContradictions(prefix, drawn)).as(prefix).isEmpty();
-			unknown.forEach(
-					(deposit) -> states.merge(this.database.read(prefix).get(deposit.id()).state(), 1, Integer::sum));
-			this.proxy.lose(0);
-			for (Deposit deposit : drawn) {
-				this.deposits.get(0).callUntilAnswered(deposit, random);
-			}
-			this.proxy.lose(0.5);
+			Map<String, Row> rows = this.database.read(prefix);
+			assertThat(unknown).as(prefix)
+				.allSatisfy((id) -> assertThat(rows.get(id).state()).isIn("RUNNING", "COMPLETED", "REJECTED"));
+			unknown.forEach((id) -> states.merge(rows.get(id).state(), 1, Integer::sum));
+			drawn.forEach((deposit) -> this.deposits.get(0).callUntilAnswered(deposit, random));
 			assertThat(this.database.findWrongEnds(prefix, drawn)).as(prefix).isEmpty();
 		}
-		System.out.println("Of unknown outcome, and then: " + states);
+		System.out.println("What was unknown is then seen as " + states);
 		assertThat(states).containsKeys("RUNNING", "COMPLETED");
-		assertThatEachLossWasTold();
+		losses.assertThatEachWasTold();
+	}
+
+	// nothing has run, so there is no doubt about effects elsewhere
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void whenAnswerToAttemptIsLostThenBodyDidNotRunAndTheNextCallRuns(boolean external) {
+		Deposit deposit = new Deposit("attempt-" + external, Kind.PLAIN, "attempt" + external);
+		this.database.open(List.of(deposit));
+		this.proxy.loseNext("INSERT INTO fencing_operation", Fate.PASSED_ON);
+		assertThatExceptionOfType(JournalUnavailableException.class).isThrownBy(() -> call(deposit, external));
+		assertThat(this.bodies).isEmpty();
+		assertThat(call(deposit, external)).startsWith("receipt");
+		assertThat(this.database.read("attempt").get(deposit.id())).isEqualTo(new Row(deposit.id(), "COMPLETED", 2, 1));
+	}
+
+	// rule 12: the transaction of the attempt still has the lock on its row
+	@Test
+	void whenSessionOutlivesItsConnectionThenNoWaitForItsLockIsWithoutABound() throws Exception {
+		Deposit deposit = new Deposit("kept-0", Kind.PLAIN, "kept");
+		this.database.open(List.of(deposit));
+		this.proxy.loseNext("UPDATE fencing_operation SET state = ", Fate.PASSED_ON_AND_KEPT);
+		CompletableFuture<String> call = CompletableFuture.supplyAsync(() -> call(deposit, false));
+		assertThatThrownBy(() -> call.get(20, TimeUnit.SECONDS)).isNotInstanceOf(TimeoutException.class);
+		this.proxy.endKept();
+		assertThat(this.deposits.get(1).callUntilAnswered(deposit, new Random())).startsWith("receipt");
+		assertThat(this.database.findWrongEnds("kept", List.of(deposit))).isEmpty();
+	}
+
+	private String call(Deposit deposit, boolean external) {
+		return this.deposits.get(0).call(deposit, external, () -> {
+		});
+	}
+
+	private void ran(String id) {
+		this.bodies.computeIfAbsent(id, (absent) -> new AtomicInteger()).incrementAndGet();
 	}
 
 	private List<Deposit> draw(String prefix, int run) {
@@ -149,16 +191,64 @@ class LostCommitTests {
 		return drawn;
 	}
 
-	private boolean goOn(long end) {
-		return this.proxy.getLosses() < LEAST_LOSSES || System.nanoTime() - end < 0;
+	/**
+	 * What has been lost since it was created.
+	 */
+	private final class Losses {
+
+		private final long end = System.nanoTime() + FaultsProperties.time(Duration.ZERO).toNanos();
+
+		private final int[] before = count();
+
+		private int[] count() {
+			return FATES.stream().mapToInt(LostCommitTests.this.proxy::getLosses).toArray();
+		}
+
+		private int[] since() {
+			int[] now = count();
+			Arrays.setAll(now, (i) -> now[i] - this.before[i]);
+			return now;
+		}
+
+		boolean goOn() {
+			return Arrays.stream(since()).sum() < LEAST_LOSSES || System.nanoTime() - this.end < 0;
+		}
+
+		void assertThatEachWasTold() {
+			int[] lost = since();
+			System.out.println("Commits lost: " + FATES + " " + Arrays.toString(lost));
+			assertThat(LostCommitTests.this.deposits.stream().mapToInt(Deposits::getUnknown).sum())
+				.isEqualTo(Arrays.stream(lost).sum());
+			assertThat(lost).doesNotContain(0);
+		}
+
 	}
 
-	private void assertThatEachLossWasTold() {
-		int unknown = this.deposits.stream().mapToInt(Deposits::getUnknown).sum();
-		Arrays.stream(Fate.values())
-			.forEach((fate) -> System.out.println(fate + ": " + this.proxy.getLosses(fate) + " commits"));
-		assertThat(unknown).isEqualTo(this.proxy.getLosses());
-		assertThat(Fate.values()).allSatisfy((fate) -> assertThat(this.proxy.getLosses(fate)).isPositive());
+	/**
+	 * Two nodes on one database, behind a proxy.
+	 */
+	private static final class Fixture {
+
+		private final DepositDatabase database;
+
+		private final AnswerLosingProxy proxy;
+
+		private final List<ConfigurableApplicationContext> nodes;
+
+		Fixture(TestDatabase kind, long seed) {
+			this.database = new DepositDatabase(kind);
+			String url = this.database.getUrl();
+			this.proxy = new AnswerLosingProxy(url, seed);
+			this.nodes = Stream.generate(() -> DepositNode.start(DepositNode.arguments(this.proxy.through(url), url)))
+				.limit(2)
+				.toList();
+		}
+
+		void stop() {
+			this.nodes.forEach(ConfigurableApplicationContext::close);
+			this.proxy.close();
+		}
+
 	}
 
 }

@@ -136,9 +136,10 @@ final class OperationTable {
 	 */
 	boolean move(Connection connection, DatabaseDialect dialect, JournalEntry seen, OperationState next,
 			byte @Nullable [] result) throws SQLException {
-		// a time-out of ours would harm the application's transaction
 		try (PreparedStatement statement = connection.prepareStatement("UPDATE " + this.name
 				+ " SET state = ?, result = ?, changed_at = " + dialect.currentTime() + guard())) {
+			// a time-out of ours would harm the application's transaction
+			statement.setQueryTimeout(connection.getAutoCommit() ? this.timeoutSeconds : 0);
 			statement.setString(1, next.name());
 			statement.setBytes(2, result);
 			setGuard(statement, 3, seen);

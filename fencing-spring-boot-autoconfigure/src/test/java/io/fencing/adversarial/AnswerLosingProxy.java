@@ -11,26 +11,33 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * A loopback proxy in front of a database that reads what is sent to it, and now and then
- * ends the connection instead of answering a COMMIT. Thread-safe.
+ * ends the connection instead of answering a COMMIT, or a statement of choice.
+ * Thread-safe.
  *
  * <p>
- * The statement has to be sent as text and unencrypted. It comes in a piece of its own,
- * since whoever commits has had all answers before.
+ * Statements have to be sent as text and unencrypted, each when those before have been
+ * answered.
  */
-final class CommitLosingProxy implements AutoCloseable {
+final class AnswerLosingProxy implements AutoCloseable {
 
 	// PostgreSQL ends texts with NUL, MySQL's protocol ends the packet; no 'autocommit'
 	private static final Pattern COMMIT = Pattern.compile("(?<![a-z])commit(\0|\\z)", Pattern.CASE_INSENSITIVE);
+
+	private static final List<Fate> DRAWN = List.of(Fate.PASSED_ON, Fate.NOT_PASSED_ON, Fate.PASSED_ON_LATE);
 
 	private static final int LONGEST_DELAY_MILLIS = 50;
 
@@ -42,9 +49,13 @@ final class CommitLosingProxy implements AutoCloseable {
 
 	private final AtomicIntegerArray losses = new AtomicIntegerArray(Fate.values().length);
 
+	private final Set<Link> kept = ConcurrentHashMap.newKeySet();
+
 	private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
 
 	private final CountDownLatch closed = new CountDownLatch(1);
+
+	private final AtomicReference<Next> next = new AtomicReference<>();
 
 	private volatile double share;
 
@@ -53,7 +64,7 @@ final class CommitLosingProxy implements AutoCloseable {
 	 * @param url a JDBC URL of the server
 	 * @param seed what its decisions follow from
 	 */
-	CommitLosingProxy(String url, long seed) {
+	AnswerLosingProxy(String url, long seed) {
 		String[] server = url.replaceFirst(".*://([^/]+)/.*", "$1").split(":");
 		this.target = new InetSocketAddress(server[0], Integer.parseInt(server[1]));
 		this.random = new Random(seed);
@@ -81,11 +92,20 @@ final class CommitLosingProxy implements AutoCloseable {
 	}
 
 	/**
-	 * Set how many answers are lost from now on.
+	 * Set how many answers to COMMIT are lost from now on.
 	 * @param share 0 for none, 1 for all
 	 */
 	void lose(double share) {
 		this.share = share;
+	}
+
+	/**
+	 * Lose the answer to one statement.
+	 * @param statement what it begins with
+	 * @param fate what becomes of it
+	 */
+	void loseNext(String statement, Fate fate) {
+		this.next.set(new Next(statement, fate));
 	}
 
 	/**
@@ -100,6 +120,13 @@ final class CommitLosingProxy implements AutoCloseable {
 	 */
 	int getLosses() {
 		return Arrays.stream(Fate.values()).mapToInt(this::getLosses).sum();
+	}
+
+	/**
+	 * Let the server see the ends of connections that have been kept.
+	 */
+	void endKept() {
+		this.kept.forEach(Link::close);
 	}
 
 	private void accept() {
@@ -120,6 +147,15 @@ final class CommitLosingProxy implements AutoCloseable {
 		thread.start();
 	}
 
+	private @Nullable Fate decide(String text) {
+		Next asked = this.next.get();
+		if (asked != null && text.contains(asked.statement) && this.next.compareAndSet(asked, null)) {
+			return asked.fate;
+		}
+		return (COMMIT.matcher(text).find() && this.random.nextDouble() < this.share)
+				? DRAWN.get(this.random.nextInt(DRAWN.size())) : null;
+	}
+
 	private static void close(Closeable closeable) {
 		try {
 			closeable.close();
@@ -133,22 +169,35 @@ final class CommitLosingProxy implements AutoCloseable {
 	public void close() {
 		this.closed.countDown();
 		close(this.serverSocket);
-		this.sockets.forEach(CommitLosingProxy::close);
+		this.sockets.forEach(AnswerLosingProxy::close);
 	}
 
 	/**
-	 * What becomes of a COMMIT whose answer is lost.
+	 * What becomes of a statement whose answer is lost.
 	 */
 	enum Fate {
 
-		/** The server commits. */
+		/** The server executes it. */
 		PASSED_ON,
 
 		/** The server sees the connection end. */
 		NOT_PASSED_ON,
 
-		/** The server commits when the client has long had its exception. */
-		PASSED_ON_LATE
+		/** The server executes it when the client has long had its exception. */
+		PASSED_ON_LATE,
+
+		/** The server executes it, and does not see the connection end. */
+		PASSED_ON_AND_KEPT
+
+	}
+
+	/**
+	 * A statement whose answer is to be lost.
+	 *
+	 * @param statement what it begins with
+	 * @param fate what becomes of it
+	 */
+	private record Next(String statement, Fate fate) {
 
 	}
 
@@ -163,16 +212,18 @@ final class CommitLosingProxy implements AutoCloseable {
 
 		private volatile boolean lost;
 
+		private volatile boolean kept;
+
 		Link(Socket client, Socket server) {
 			this.client = client;
 			this.server = server;
 		}
 
 		void open() {
-			CommitLosingProxy.this.sockets.add(this.client);
-			CommitLosingProxy.this.sockets.add(this.server);
+			AnswerLosingProxy.this.sockets.add(this.client);
+			AnswerLosingProxy.this.sockets.add(this.server);
 			try {
-				this.server.connect(CommitLosingProxy.this.target);
+				this.server.connect(AnswerLosingProxy.this.target);
 				this.client.setTcpNoDelay(true);
 				this.server.setTcpNoDelay(true);
 				run("proxy-replies", this::passReplies);
@@ -188,8 +239,11 @@ final class CommitLosingProxy implements AutoCloseable {
 			try {
 				InputStream input = this.server.getInputStream();
 				OutputStream output = this.client.getOutputStream();
-				for (int length = input.read(buffer); length >= 0 && !this.lost; length = input.read(buffer)) {
-					output.write(buffer, 0, length);
+				for (int length = input.read(buffer); length >= 0
+						&& (!this.lost || this.kept); length = input.read(buffer)) {
+					if (!this.kept) {
+						output.write(buffer, 0, length);
+					}
 				}
 			}
 			catch (IOException ex) {
@@ -205,8 +259,9 @@ final class CommitLosingProxy implements AutoCloseable {
 			InputStream input = this.client.getInputStream();
 			OutputStream output = this.server.getOutputStream();
 			for (int length = input.read(buffer); length >= 0; length = input.read(buffer)) {
-				if (isLost(buffer, length)) {
-					lose(Arrays.copyOf(buffer, length), output);
+				Fate fate = decide(new String(buffer, 0, length, StandardCharsets.ISO_8859_1));
+				if (fate != null) {
+					lose(Arrays.copyOf(buffer, length), output, fate);
 					return;
 				}
 				output.write(buffer, 0, length);
@@ -214,30 +269,30 @@ final class CommitLosingProxy implements AutoCloseable {
 			close();
 		}
 
-		private boolean isLost(byte[] buffer, int length) {
-			return COMMIT.matcher(new String(buffer, 0, length, StandardCharsets.ISO_8859_1)).find()
-					&& CommitLosingProxy.this.random.nextDouble() < CommitLosingProxy.this.share;
-		}
-
 		// whoever reads the replies closes the rest
-		private void lose(byte[] commit, OutputStream output) throws IOException {
+		private void lose(byte[] statement, OutputStream output, Fate fate) throws IOException {
 			this.lost = true;
-			Fate fate = Fate.values()[CommitLosingProxy.this.random.nextInt(Fate.values().length)];
-			CommitLosingProxy.this.losses.incrementAndGet(fate.ordinal());
+			AnswerLosingProxy.this.losses.incrementAndGet(fate.ordinal());
 			switch (fate) {
-				case PASSED_ON -> output.write(commit);
+				case PASSED_ON -> output.write(statement);
 				case NOT_PASSED_ON -> close();
 				case PASSED_ON_LATE -> {
-					CommitLosingProxy.close(this.client);
+					AnswerLosingProxy.close(this.client);
 					pause();
-					output.write(commit);
+					output.write(statement);
+				}
+				case PASSED_ON_AND_KEPT -> {
+					this.kept = true;
+					AnswerLosingProxy.this.kept.add(this);
+					AnswerLosingProxy.close(this.client);
+					output.write(statement);
 				}
 			}
 		}
 
 		private void pause() {
 			try {
-				CommitLosingProxy.this.closed.await(CommitLosingProxy.this.random.nextInt(LONGEST_DELAY_MILLIS),
+				AnswerLosingProxy.this.closed.await(AnswerLosingProxy.this.random.nextInt(LONGEST_DELAY_MILLIS),
 						TimeUnit.MILLISECONDS);
 			}
 			catch (InterruptedException ex) {
@@ -246,10 +301,10 @@ final class CommitLosingProxy implements AutoCloseable {
 		}
 
 		private void close() {
-			CommitLosingProxy.close(this.client);
-			CommitLosingProxy.close(this.server);
-			CommitLosingProxy.this.sockets.remove(this.client);
-			CommitLosingProxy.this.sockets.remove(this.server);
+			AnswerLosingProxy.close(this.client);
+			AnswerLosingProxy.close(this.server);
+			AnswerLosingProxy.this.sockets.remove(this.client);
+			AnswerLosingProxy.this.sockets.remove(this.server);
 		}
 
 	}
