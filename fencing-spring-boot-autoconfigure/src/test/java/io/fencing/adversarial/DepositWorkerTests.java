@@ -282,6 +282,8 @@ class DepositWorkerTests {
 	 */
 	private static final class Fixture {
 
+		private static final Deposit WARM_UP = new Deposit("warm", Kind.PLAIN, "warm");
+
 		private final DepositDatabase database;
 
 		private final ConfigurableApplicationContext node;
@@ -290,9 +292,10 @@ class DepositWorkerTests {
 
 		Fixture(TestDatabase kind) {
 			this.database = new DepositDatabase(kind);
+			this.database.open(List.of(WARM_UP));
 			this.last = fork();
 			this.node = DepositNode.start(DepositNode.arguments(this.database.getUrl(), this.database.getUrl()));
-			this.last.await("READY");
+			warmUp();
 		}
 
 		private ForkedJvm fork() {
@@ -307,9 +310,19 @@ class DepositWorkerTests {
 			if (!this.last.isAlive()) {
 				this.last.close();
 				this.last = fork();
-				this.last.await("READY");
+				warmUp();
 			}
 			return this.last;
+		}
+
+		// the first call may take longer than a lease
+		private void warmUp() {
+			this.last.await("READY");
+			Deposit deposit = new Deposit("warm-" + this.last.hashCode(), Kind.PLAIN, WARM_UP.account());
+			this.last.send("MAKE 1 0 " + deposit);
+			this.last.await("DONE");
+			this.last.take("BODY");
+			this.last.take("ANSWER");
 		}
 
 		void kill() {
@@ -318,7 +331,7 @@ class DepositWorkerTests {
 
 		void stop() {
 			this.last.close();
-			this.node.close();
+			DepositNode.stop(this.node);
 		}
 
 	}

@@ -45,8 +45,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  *
  * <p>
  * With {@code -Dfencing.faults} runs follow one another for
- * {@code fencing.faults.seconds}, and until 500 answers have been lost;
- * {@code fencing.faults.seed} repeats the decisions of a run.
+ * {@code fencing.faults.seconds}, and until 500 answers have been lost in the two of
+ * them; {@code fencing.faults.seed} repeats the decisions of a run.
  */
 @Tag("faults")
 @ParameterizedClass
@@ -59,7 +59,7 @@ class LostCommitTests {
 
 	private static final int ACCOUNTS = 6;
 
-	private static final int LEAST_LOSSES = (System.getProperty("fencing.faults") != null) ? 500 : 30;
+	private static final int LEAST_LOSSES = (System.getProperty("fencing.faults") != null) ? 250 : 30;
 
 	private static final List<Fate> FATES = List.of(Fate.PASSED_ON, Fate.NOT_PASSED_ON, Fate.PASSED_ON_LATE);
 
@@ -245,7 +245,7 @@ class LostCommitTests {
 		}
 
 		void stop() {
-			this.nodes.forEach(ConfigurableApplicationContext::close);
+			this.nodes.forEach(DepositNode::stop);
 			this.proxy.close();
 		}
 
