@@ -1,5 +1,6 @@
 package io.fencing.adversarial;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -16,6 +17,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 public final class DepositWorker {
 
 	static final int KILLED = 137;
+
+	// on a slow machine the last call begins long after the first
+	private static final Duration LONG_LEASE = Duration.ofMinutes(2);
 
 	private final ParentJvm parent;
 
@@ -55,7 +59,7 @@ public final class DepositWorker {
 						}
 						await(new CountDownLatch(1));
 					});
-					this.deposits.call(deposit(prefix, place, external), external,
+					this.deposits.call(deposit(prefix, place, external), external, LONG_LEASE,
 							() -> this.places.reach(Place.WORKED));
 				});
 				thread.start();

@@ -14,12 +14,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.fencing.FencedResourceFactory;
 import io.fencing.OutcomeUnknownException;
 import io.fencing.adversarial.Deposit.Kind;
 import io.fencing.adversarial.DepositDatabase.Row;
 import io.fencing.adversarial.Places.Place;
 import io.fencing.testing.ForkedJvm;
+import io.fencing.testing.RedisConsole;
 import io.fencing.testing.TestDatabase;
+import io.fencing.testing.TestServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -181,6 +184,8 @@ class DepositWorkerTests {
 		}
 		assertThat(dying.awaitEnd()).as("%s, which halts at %s", prefix, trigger).isEqualTo(DepositWorker.KILLED);
 		dying.take("BODY");
+		plain.values().forEach(this.fixture::endLease);
+		external.values().forEach(this.fixture::endLease);
 		Map<String, Row> seen = this.fixture.database.read(prefix);
 		plain.forEach((place, deposit) -> assertThat(state(seen, deposit)).isEqualTo(place.getState()));
 		external.forEach((place, deposit) -> assertThat(state(seen, deposit)).isEqualTo(place.getState()));
@@ -207,9 +212,9 @@ class DepositWorkerTests {
 	}
 
 	private void callAgain(Deposit deposit, boolean external) {
-		String first = this.here.call(deposit, external, () -> {
+		String first = this.here.call(deposit, external, null, () -> {
 		});
-		assertThat(this.here.call(deposit, external, () -> {
+		assertThat(this.here.call(deposit, external, null, () -> {
 		})).as(deposit.id()).isEqualTo(first);
 	}
 
@@ -282,6 +287,9 @@ class DepositWorkerTests {
 	 */
 	private static final class Fixture {
 
+		private static final RedisConsole REDIS = new RedisConsole(
+				Integer.parseInt(TestServers.redisUrl().replaceFirst(".*:(\\d+).*", "$1")));
+
 		private static final Deposit WARM_UP = new Deposit("warm", Kind.PLAIN, "warm");
 
 		private final DepositDatabase database;
@@ -327,6 +335,12 @@ class DepositWorkerTests {
 
 		void kill() {
 			this.last.kill();
+		}
+
+		// as if its time were over
+		void endLease(Deposit deposit) {
+			String key = this.node.getBean(FencedResourceFactory.class).create("account:" + deposit.account()).getKey();
+			REDIS.send("DEL fencing:1:{" + key + "}:lease");
 		}
 
 		void stop() {

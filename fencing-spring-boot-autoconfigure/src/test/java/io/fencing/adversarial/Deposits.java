@@ -1,5 +1,6 @@
 package io.fencing.adversarial;
 
+import java.time.Duration;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
@@ -12,6 +13,7 @@ import io.fencing.FencingException;
 import io.fencing.OperationTransaction;
 import io.fencing.OutcomeUnknownException;
 import io.fencing.adversarial.Deposit.Kind;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ApplicationContext;
 import org.springframework.dao.ConcurrencyFailureException;
@@ -76,7 +78,7 @@ final class Deposits {
 	 */
 	String call(Deposit deposit, Random random) {
 		boolean fails = deposit.kind() == Kind.REPEATABLE && random.nextBoolean();
-		return call(deposit, false, () -> {
+		return call(deposit, false, null, () -> {
 			if (fails) {
 				throw new RepeatableFailure();
 			}
@@ -87,16 +89,18 @@ final class Deposits {
 	 * Call once.
 	 * @param deposit the deposit
 	 * @param external whether to say that it has effects elsewhere
+	 * @param leaseTime how long its lease lasts, {@code null} for the usual time
 	 * @param afterWork runs in the body, when its work is done
 	 * @return the answer, whether it is a result or an exception
 	 */
-	String call(Deposit deposit, boolean external, Runnable afterWork) {
+	String call(Deposit deposit, boolean external, @Nullable Duration leaseTime, Runnable afterWork) {
 		FencedOperationRequest request = FencedOperationRequest.builder("deposit")
 			.resource("account:" + deposit.account())
 			.operationId(deposit.id())
 			.input(deposit.toString())
 			.resultType(String.class)
 			.external(external)
+			.leaseTime(leaseTime)
 			.notRepeatableFor(Set.of(RefusedFailure.class))
 			.transaction(TRANSACTION)
 			.build();

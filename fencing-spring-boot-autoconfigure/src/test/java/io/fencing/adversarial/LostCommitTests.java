@@ -177,7 +177,7 @@ class LostCommitTests {
 	}
 
 	private String call(Deposit deposit, boolean external) {
-		return this.deposits.get(0).call(deposit, external, () -> {
+		return this.deposits.get(0).call(deposit, external, null, () -> {
 		});
 	}
 
