@@ -10,7 +10,9 @@ import org.springframework.transaction.annotation.Transactional;
 
 /**
  * Movements on accounts. Each reads a balance and writes a new one, which is safe only
- * while nobody else does the same: the fence sees to that.
+ * while nobody else does the same: the fence sees to that. And each is made once, however
+ * often a request comes: its answer is recorded in the same transaction, and a refusal is
+ * an answer like any other.
  */
 @Service
 public class Ledger {
@@ -27,18 +29,20 @@ public class Ledger {
 	 * @return its balance
 	 */
 	public BigDecimal balance(String account) {
-		return this.accounts.findBalance(account).orElseThrow(() -> new UnknownAccountException(account));
+		return this.accounts.findBalance(account).orElseThrow(() -> UnknownAccountException.of(account));
 	}
 
 	/**
 	 * Pay into an account, opening it if need be.
 	 * @param account the account
 	 * @param amount the amount
+	 * @param requestId the caller's id of the request
 	 * @return what it left behind
 	 */
-	@FencedOperation(resource = "account:#{#account}", name = "deposit")
+	@FencedOperation(resource = "account:#{#account}", name = "deposit", operationId = "#{#requestId}",
+			input = "#{#amount}", notRepeatableFor = RefusedMovementException.class)
 	@Transactional
-	public Receipt deposit(String account, BigDecimal amount) {
+	public Receipt deposit(String account, BigDecimal amount, String requestId) {
 		BigDecimal balance = this.accounts.findBalance(account).orElse(BigDecimal.ZERO);
 		return post(account, balance.add(amount), amount);
 	}
@@ -47,24 +51,30 @@ public class Ledger {
 	 * Take from an account.
 	 * @param account the account
 	 * @param amount the amount
+	 * @param requestId the caller's id of the request
 	 * @return what it left behind
 	 */
-	@FencedOperation(resource = "account:#{#account}", name = "withdraw")
+	@FencedOperation(resource = "account:#{#account}", name = "withdraw", operationId = "#{#requestId}",
+			input = "#{#amount}", notRepeatableFor = { RefusedMovementException.class, UnknownAccountException.class })
 	@Transactional
-	public Receipt withdraw(String account, BigDecimal amount) {
+	public Receipt withdraw(String account, BigDecimal amount, String requestId) {
 		return post(account, MovementRules.remainder(balance(account), amount), amount.negate());
 	}
 
 	/**
-	 * Take from one account and pay into another, both existing.
+	 * Take from one account and pay into another, both existing. The resources do not say
+	 * which is which, so the input does.
 	 * @param from the account that pays
 	 * @param to the account that is paid
 	 * @param amount the amount
+	 * @param requestId the caller's id of the request
 	 * @return what it left behind
 	 */
-	@FencedOperation(resource = { "account:#{#from}", "account:#{#to}" }, name = "transfer")
+	@FencedOperation(resource = { "account:#{#from}", "account:#{#to}" }, name = "transfer",
+			operationId = "#{#requestId}", input = "#{{#from, #to, #amount}}",
+			notRepeatableFor = { RefusedMovementException.class, UnknownAccountException.class })
 	@Transactional
-	public TransferReceipt transfer(String from, String to, BigDecimal amount) {
+	public TransferReceipt transfer(String from, String to, BigDecimal amount, String requestId) {
 		BigDecimal paying = MovementRules.remainder(balance(from), amount);
 		BigDecimal paid = balance(to).add(amount);
 		return new TransferReceipt(post(from, paying, amount.negate()), post(to, paid, amount));

@@ -2,6 +2,7 @@ package io.fencing.sample.ledger;
 
 import java.math.BigDecimal;
 
+import io.fencing.sample.idempotency.IdempotencyKey;
 import io.fencing.sample.ledger.RefusedMovementException.Reason;
 import org.jspecify.annotations.Nullable;
 
@@ -9,6 +10,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
@@ -32,27 +34,35 @@ class LedgerController {
 	}
 
 	@PostMapping("/accounts/{id}/deposits")
-	Receipt deposit(@PathVariable String id, @RequestBody Movement movement) {
-		Receipt receipt = this.ledger.deposit(MovementRules.account(id), MovementRules.amount(movement.amount()));
+	Receipt deposit(@PathVariable String id, @RequestBody Movement movement,
+			@RequestHeader(name = IdempotencyKey.HEADER, required = false) @Nullable String key) {
+		String requestId = IdempotencyKey.identity(key);
+		Receipt receipt = this.ledger.deposit(MovementRules.account(id), MovementRules.amount(movement.amount()),
+				requestId);
 		this.balances.update(id);
 		return receipt;
 	}
 
 	@PostMapping("/accounts/{id}/withdrawals")
-	Receipt withdraw(@PathVariable String id, @RequestBody Movement movement) {
-		Receipt receipt = this.ledger.withdraw(MovementRules.account(id), MovementRules.amount(movement.amount()));
+	Receipt withdraw(@PathVariable String id, @RequestBody Movement movement,
+			@RequestHeader(name = IdempotencyKey.HEADER, required = false) @Nullable String key) {
+		String requestId = IdempotencyKey.identity(key);
+		Receipt receipt = this.ledger.withdraw(MovementRules.account(id), MovementRules.amount(movement.amount()),
+				requestId);
 		this.balances.update(id);
 		return receipt;
 	}
 
 	@PostMapping("/transfers")
-	TransferReceipt transfer(@RequestBody Transfer transfer) {
+	TransferReceipt transfer(@RequestBody Transfer transfer,
+			@RequestHeader(name = IdempotencyKey.HEADER, required = false) @Nullable String key) {
+		String requestId = IdempotencyKey.identity(key);
 		String from = MovementRules.account(transfer.from());
 		String to = MovementRules.account(transfer.to());
 		if (from.equals(to)) {
-			throw new RefusedMovementException(Reason.SAME_ACCOUNT, "A transfer needs two different accounts");
+			throw new RefusedMovementException(Reason.SAME_ACCOUNT);
 		}
-		TransferReceipt receipt = this.ledger.transfer(from, to, MovementRules.amount(transfer.amount()));
+		TransferReceipt receipt = this.ledger.transfer(from, to, MovementRules.amount(transfer.amount()), requestId);
 		this.balances.update(from, to);
 		return receipt;
 	}

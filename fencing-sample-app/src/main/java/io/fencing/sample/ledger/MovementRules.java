@@ -23,22 +23,20 @@ final class MovementRules {
 
 	static String account(@Nullable String account) {
 		if (account == null || !ACCOUNT.matcher(account).matches()) {
-			throw new RefusedMovementException(Reason.ACCOUNT_INVALID,
-					"An account is named by 1 to 64 letters, digits and . _ : @ -");
+			throw new RefusedMovementException(Reason.ACCOUNT_INVALID);
 		}
 		return account;
 	}
 
 	static BigDecimal amount(@Nullable BigDecimal amount) {
 		if (amount == null) {
-			throw new RefusedMovementException(Reason.AMOUNT_MISSING, "The amount is missing");
+			throw new RefusedMovementException(Reason.AMOUNT_MISSING);
 		}
 		if (amount.signum() <= 0) {
-			throw new RefusedMovementException(Reason.AMOUNT_NOT_POSITIVE, "The amount must be above zero");
+			throw new RefusedMovementException(Reason.AMOUNT_NOT_POSITIVE);
 		}
 		if (amount.scale() > SCALE) {
-			throw new RefusedMovementException(Reason.AMOUNT_TOO_PRECISE,
-					"The amount has more than " + SCALE + " decimals");
+			throw new RefusedMovementException(Reason.AMOUNT_TOO_PRECISE);
 		}
 		return storable(amount).setScale(SCALE);
 	}
@@ -46,15 +44,14 @@ final class MovementRules {
 	static BigDecimal storable(BigDecimal value) {
 		// not by comparing: 1E1000000000 is a short text but a very long number
 		if ((long) value.precision() - value.scale() > INTEGER_DIGITS) {
-			throw new RefusedMovementException(Reason.AMOUNT_TOO_LARGE,
-					"An account holds at most " + INTEGER_DIGITS + " digits before the point");
+			throw new RefusedMovementException(Reason.AMOUNT_TOO_LARGE);
 		}
 		return value;
 	}
 
 	static BigDecimal remainder(BigDecimal balance, BigDecimal amount) {
 		if (amount.compareTo(balance) > 0) {
-			throw new RefusedMovementException(Reason.INSUFFICIENT_BALANCE, "The amount is beyond the balance");
+			throw new RefusedMovementException(Reason.INSUFFICIENT_BALANCE);
 		}
 		return balance.subtract(amount);
 	}

@@ -7,11 +7,15 @@ import java.util.Locale;
 import io.fencing.AdmissionTimeoutException;
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencingException;
+import io.fencing.JournalUnavailableException;
 import io.fencing.LeaseLostException;
 import io.fencing.LeaseNotAcquiredException;
 import io.fencing.OperationConflictException;
 import io.fencing.OutcomeUnknownException;
+import io.fencing.RecordedFailureException;
 import io.fencing.StaleTokenException;
+import io.fencing.sample.idempotency.IdempotencyKey;
+import io.fencing.sample.idempotency.InvalidIdempotencyKeyException;
 import io.fencing.sample.ledger.RefusedMovementException;
 import io.fencing.sample.ledger.UnknownAccountException;
 
@@ -21,43 +25,61 @@ import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.WebRequest;
 
 /**
  * Failures as problem details (RFC 9457). The types are stable, the texts are not; no
- * answer shows the raw name of a resource that the caller did not send.
+ * answer shows a key, or the raw name of a resource that the caller did not send. Who
+ * sends an {@value IdempotencyKey#HEADER} is shown where it is described.
  */
 @RestControllerAdvice
 class ProblemAdvice {
 
 	private static final String TYPE_PREFIX = "urn:fencing:problem:";
 
+	private static final String DESCRIPTION = "</idempotency-key.html>; rel=\"describedby\"; type=\"text/html\"";
+
 	@ExceptionHandler
 	ProblemDetail handle(UnknownAccountException ex) {
-		return problem(HttpStatus.NOT_FOUND, "unknown-account", ex);
+		return problem(Kind.UNKNOWN_ACCOUNT, ex.getMessage());
 	}
 
 	@ExceptionHandler
 	ProblemDetail handle(RefusedMovementException ex) {
-		ProblemDetail problem = problem(HttpStatus.UNPROCESSABLE_CONTENT, "refused-movement", ex);
+		ProblemDetail problem = problem(Kind.REFUSED_MOVEMENT, ex.getReason().getText());
 		problem.setProperty("reason", code(ex.getReason()));
 		return problem;
 	}
 
 	@ExceptionHandler
-	ResponseEntity<ProblemDetail> handle(FencingException ex) {
+	ResponseEntity<ProblemDetail> handle(InvalidIdempotencyKeyException ex) {
+		return ResponseEntity.badRequest()
+			.header(HttpHeaders.LINK, DESCRIPTION)
+			.body(problem(Kind.INVALID_IDEMPOTENCY_KEY, ex.getMessage()));
+	}
+
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> handle(FencingException ex, WebRequest request) {
 		Kind kind = Kind.of(ex);
-		ProblemDetail problem = problem(kind.status, code(kind), ex);
-		problem.setProperty("retryable", ex.isRetryable());
+		boolean hasKey = request.getHeader(IdempotencyKey.HEADER) != null;
+		// whoever has the key finds out by asking again, nobody else may
+		boolean retryable = ex.isRetryable() || (kind == Kind.OUTCOME_UNKNOWN && hasKey);
+		ProblemDetail problem = problem(kind, ex.getMessage());
+		problem.setProperty("retryable", retryable);
 		HttpHeaders headers = new HttpHeaders();
-		if (ex.isRetryable()) {
+		if (retryable) {
 			headers.set(HttpHeaders.RETRY_AFTER, Long.toString(seconds(ex)));
+		}
+		if (hasKey) {
+			headers.set(HttpHeaders.LINK, DESCRIPTION);
 		}
 		return new ResponseEntity<>(problem, headers, kind.status);
 	}
 
-	private static ProblemDetail problem(HttpStatus status, String code, RuntimeException ex) {
-		ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, ex.getMessage());
-		problem.setType(URI.create(TYPE_PREFIX + code));
+	private static ProblemDetail problem(Kind kind, String detail) {
+		ProblemDetail problem = ProblemDetail.forStatusAndDetail(kind.status, detail);
+		problem.setType(URI.create(TYPE_PREFIX + code(kind)));
+		problem.setTitle(kind.title);
 		return problem;
 	}
 
@@ -73,26 +95,39 @@ class ProblemAdvice {
 
 	private enum Kind {
 
-		BUSY(HttpStatus.CONFLICT),
+		UNKNOWN_ACCOUNT(HttpStatus.NOT_FOUND, "The account is unknown"),
 
-		LOST(HttpStatus.CONFLICT),
+		REFUSED_MOVEMENT(HttpStatus.UNPROCESSABLE_CONTENT, "The movement is refused"),
 
-		STALE(HttpStatus.CONFLICT),
+		INVALID_IDEMPOTENCY_KEY(HttpStatus.BAD_REQUEST, "Idempotency-Key is malformed"),
 
-		ADMISSION_TIMEOUT(HttpStatus.CONFLICT),
+		IDENTITY_CONFLICT(HttpStatus.UNPROCESSABLE_CONTENT, "Idempotency-Key is already used"),
 
-		IDENTITY_CONFLICT(HttpStatus.CONFLICT),
+		BUSY(HttpStatus.CONFLICT, "Another request is outstanding"),
 
-		COORDINATOR_UNAVAILABLE(HttpStatus.SERVICE_UNAVAILABLE),
+		LOST(HttpStatus.CONFLICT, "The lease was lost"),
 
-		OUTCOME_UNKNOWN(HttpStatus.INTERNAL_SERVER_ERROR),
+		STALE(HttpStatus.CONFLICT, "A newer request has taken over"),
 
-		MISUSE(HttpStatus.INTERNAL_SERVER_ERROR);
+		ADMISSION_TIMEOUT(HttpStatus.CONFLICT, "The storage was not free in time"),
+
+		COORDINATOR_UNAVAILABLE(HttpStatus.SERVICE_UNAVAILABLE, "The coordinator is unavailable"),
+
+		JOURNAL_UNAVAILABLE(HttpStatus.SERVICE_UNAVAILABLE, "The journal is unavailable"),
+
+		OUTCOME_UNKNOWN(HttpStatus.INTERNAL_SERVER_ERROR, "The outcome is unknown"),
+
+		RECORDED_FAILURE(HttpStatus.INTERNAL_SERVER_ERROR, "The recorded answer is no longer known"),
+
+		MISUSE(HttpStatus.INTERNAL_SERVER_ERROR, "The operation is misused");
 
 		private final HttpStatus status;
 
-		Kind(HttpStatus status) {
+		private final String title;
+
+		Kind(HttpStatus status, String title) {
 			this.status = status;
+			this.title = title;
 		}
 
 		static Kind of(FencingException ex) {
@@ -113,6 +148,12 @@ class ProblemAdvice {
 			}
 			if (ex instanceof CoordinatorUnavailableException) {
 				return COORDINATOR_UNAVAILABLE;
+			}
+			if (ex instanceof JournalUnavailableException) {
+				return JOURNAL_UNAVAILABLE;
+			}
+			if (ex instanceof RecordedFailureException) {
+				return RECORDED_FAILURE;
 			}
 			return (ex instanceof OutcomeUnknownException) ? OUTCOME_UNKNOWN : MISUSE;
 		}

@@ -1,6 +1,7 @@
 package io.fencing.sample.ledger;
 
 import java.time.Duration;
+import java.util.UUID;
 
 import io.fencing.sample.Http;
 import io.fencing.sample.SampleTest;
@@ -10,7 +11,9 @@ import redis.embedded.RedisServer;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.web.servlet.client.RestTestClient;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -31,10 +34,13 @@ class CoordinatorDownTests {
 	private RedisServer redis;
 
 	@Test
-	void whenCoordinatorIsDownThenUnavailableAndNothingIsDoneUntilItIsBack() throws Exception {
+	void whenCoordinatorIsDownThenUnavailableAndNothingNewIsDoneUntilItIsBack() throws Exception {
 		Http http = new Http(this.port);
-		http.postJson(ONE, DEPOSIT).expectStatus().isOk();
+		Http repeatable = http.withHeader("Idempotency-Key", "\"" + UUID.randomUUID() + "\"");
+		String answer = body(repeatable.postJson(ONE, DEPOSIT));
 		this.redis.stop();
+		// what is recorded needs no lease
+		assertThat(body(repeatable.postJson(ONE, DEPOSIT))).isEqualTo(answer);
 		http.postJson(ONE, DEPOSIT)
 			.expectStatus()
 			.isEqualTo(503)
@@ -52,6 +58,10 @@ class CoordinatorDownTests {
 				.expectBody()
 				.jsonPath("$.balance")
 				.isEqualTo(2.00));
+	}
+
+	private static String body(RestTestClient.ResponseSpec response) {
+		return response.expectStatus().isOk().expectBody(String.class).returnResult().getResponseBody();
 	}
 
 }
