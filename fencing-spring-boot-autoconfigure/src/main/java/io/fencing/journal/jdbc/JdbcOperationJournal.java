@@ -140,26 +140,33 @@ public final class JdbcOperationJournal implements OperationJournal {
 
 	private <T extends @Nullable Object> T execute(String task, ConnectionWork<T> work) {
 		try {
-			return this.connections.get().execute(work);
+			return this.connections.get().execute((connection) -> execute(connection, work));
 		}
 		catch (SQLException ex) {
-			throw failure(task, ex);
+			throw new JournalFailureException(task, ex);
 		}
 	}
 
-	private RuntimeException failure(String task, SQLException ex) {
-		DatabaseDialect dialect = this.dialect();
-		if (dialect != null && dialect.isMissingTable(ex)) {
-			return new InvalidFencedOperationException("Table '" + this.table.getName()
-					+ "' of the journal is missing; run the statements of 'classpath:" + dialect.getSchemaScript()
-					+ "' in your migrations, or set 'fencing.jdbc.initialize-schema=always'", ex);
-		}
-		return new JournalFailureException(task, ex);
-	}
-
-	private @Nullable DatabaseDialect dialect() {
+	// asked on the connection that is there: where there is none, nobody waits for
+	// another one
+	private <T extends @Nullable Object> T execute(Connection connection, ConnectionWork<T> work) throws SQLException {
 		try {
-			return this.connections.get().execute((connection) -> this.connections.get().getDialect(connection));
+			return work.execute(connection);
+		}
+		catch (SQLException ex) {
+			DatabaseDialect dialect = dialect(connection);
+			if (dialect != null && dialect.isMissingTable(ex)) {
+				throw new InvalidFencedOperationException("Table '" + this.table.getName()
+						+ "' of the journal is missing; run the statements of 'classpath:" + dialect.getSchemaScript()
+						+ "' in your migrations, or set 'fencing.jdbc.initialize-schema=always'", ex);
+			}
+			throw ex;
+		}
+	}
+
+	private @Nullable DatabaseDialect dialect(Connection connection) {
+		try {
+			return this.connections.get().getDialect(connection);
 		}
 		catch (SQLException ex) {
 			return null;
@@ -179,14 +186,11 @@ public final class JdbcOperationJournal implements OperationJournal {
 		int batch;
 		do {
 			try {
-				batch = this.connections.get().execute((connection) -> removeBatch(connection, retention));
+				batch = this.<Integer>execute("remove what has expired",
+						(connection) -> removeBatch(connection, retention));
 			}
-			catch (SQLException ex) {
-				DatabaseDialect dialect = dialect();
-				if (dialect != null && dialect.isMissingTable(ex)) {
-					return removed;
-				}
-				throw new JournalFailureException("remove what has expired", ex);
+			catch (InvalidFencedOperationException ex) {
+				return removed;
 			}
 			removed += batch;
 		}
