@@ -1,6 +1,6 @@
 package io.fencing;
 
-import java.util.function.UnaryOperator;
+import java.util.function.Function;
 
 /**
  * The thing protected: a text such as {@code account:42} inside a namespace. Immutable;
@@ -14,9 +14,9 @@ public final class FencedResource implements Comparable<FencedResource> {
 
 	private final String key;
 
-	private final UnaryOperator<String> fingerprint;
+	private final Function<FencedResource, String> fingerprint;
 
-	FencedResource(String namespace, String name, String key, UnaryOperator<String> fingerprint) {
+	FencedResource(String namespace, String name, String key, Function<FencedResource, String> fingerprint) {
 		this.namespace = namespace;
 		this.name = name;
 		this.key = key;
@@ -34,7 +34,7 @@ public final class FencedResource implements Comparable<FencedResource> {
 	/**
 	 * The raw text. Treat it as personal data: it belongs in no log, metric or error
 	 * code.
-	 * @return the name as the application wrote it
+	 * @return the name as the application wrote it; the key, where nothing else is known
 	 */
 	public String getName() {
 		return this.name;
@@ -55,7 +55,7 @@ public final class FencedResource implements Comparable<FencedResource> {
 	 * where the application asked for it
 	 */
 	public String getFingerprint() {
-		return this.fingerprint.apply(this.name);
+		return this.fingerprint.apply(this);
 	}
 
 	/**

@@ -52,6 +52,23 @@ public final class FencedResourceFactory {
 		return new FencedResource(this.namespace, name, key(name), this::fingerprint);
 	}
 
+	/**
+	 * Make the resource that a key stands for, where nothing else of it is known.
+	 * @param key its key, as of {@link FencedResource#getKey()}
+	 * @return the resource, equal to the one that has the key
+	 */
+	public FencedResource ofKey(String key) {
+		return new FencedResource(this.namespace, key, key, this::fingerprint);
+	}
+
+	/**
+	 * The namespace of all resources made.
+	 * @return the namespace
+	 */
+	public String getNamespace() {
+		return this.namespace;
+	}
+
 	private String key(String name) {
 		try {
 			MessageDigest digest = MessageDigest.getInstance("SHA-256");
@@ -64,15 +81,31 @@ public final class FencedResourceFactory {
 		}
 	}
 
-	private String fingerprint(String name) {
-		if (this.fingerprintKey == null) {
-			return "'" + name + "'";
-		}
+	private String fingerprint(FencedResource resource) {
+		return (this.fingerprintKey != null) ? fingerprint(resource.getKey(), this.fingerprintKey)
+				: quoted(resource.getName());
+	}
+
+	/**
+	 * What stands for a text in logs and messages that is as personal as the name of a
+	 * resource: the identity of an operation for instance.
+	 * @param text the text
+	 * @return a short keyed fingerprint such as {@code #3fa1c2d4e5}, or the text where
+	 * the application asked for that
+	 */
+	public String fingerprint(String text) {
+		return (this.fingerprintKey != null) ? fingerprint(text, this.fingerprintKey) : quoted(text);
+	}
+
+	private static String quoted(String text) {
+		return "'" + text + "'";
+	}
+
+	private static String fingerprint(String text, SecretKeySpec key) {
 		try {
-			Mac mac = Mac.getInstance(this.fingerprintKey.getAlgorithm());
-			mac.init(this.fingerprintKey);
-			byte[] hash = mac.doFinal(name.getBytes(StandardCharsets.UTF_8));
-			return "#" + HEX.formatHex(hash, 0, FINGERPRINT_BYTES);
+			Mac mac = Mac.getInstance(key.getAlgorithm());
+			mac.init(key);
+			return "#" + HEX.formatHex(mac.doFinal(text.getBytes(StandardCharsets.UTF_8)), 0, FINGERPRINT_BYTES);
 		}
 		catch (GeneralSecurityException ex) {
 			throw new IllegalStateException("Every Java platform has HmacSHA256", ex);

@@ -85,6 +85,16 @@ public interface FencingListener {
 	}
 
 	/**
+	 * Something happened to an operation with an identity that its journal knows of.
+	 * @param operation the operation
+	 * @param identity the fingerprint of its identity
+	 * @param attempt the number of the attempt, 1 for the first one
+	 * @param event what happened
+	 */
+	default void onAttempt(String operation, String identity, int attempt, AttemptEvent event) {
+	}
+
+	/**
 	 * A call of an operation ended.
 	 * @param operation the operation
 	 * @param outcome how it ended

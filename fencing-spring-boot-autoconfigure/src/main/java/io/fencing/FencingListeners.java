@@ -109,6 +109,17 @@ public final class FencingListeners {
 	}
 
 	/**
+	 * Something happened to an operation with an identity that its journal knows of.
+	 * @param operation the operation
+	 * @param identity the fingerprint of its identity
+	 * @param attempt the number of the attempt, 1 for the first one
+	 * @param event what happened
+	 */
+	public void onAttempt(String operation, String identity, int attempt, AttemptEvent event) {
+		tell((listener) -> listener.onAttempt(operation, identity, attempt, event));
+	}
+
+	/**
 	 * A call of an operation ended.
 	 * @param operation the operation
 	 * @param outcome how it ended

@@ -105,7 +105,7 @@ class CallApplication {
 	/**
 	 * Grants everything.
 	 */
-	private static final class GrantingCoordinator implements LeaseCoordinator {
+	static final class GrantingCoordinator implements LeaseCoordinator {
 
 		private final AtomicLong tokens = new AtomicLong();
 

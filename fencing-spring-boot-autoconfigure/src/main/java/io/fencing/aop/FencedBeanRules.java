@@ -152,12 +152,13 @@ final class FencedBeanRules {
 		if (settings.onBusy() == OnBusy.SKIP) {
 			metadata.skippedResult();
 		}
-		if (metadata.journal() != null && !this.settings.get().isOff(metadata.name())) {
-			verifyJournal(method, type);
+		JournalMetadata journal = metadata.journal();
+		if (journal != null && !this.settings.get().isOff(metadata.name())) {
+			verifyJournal(journal, method, type);
 		}
 	}
 
-	private void verifyJournal(FencedMethod method, Class<?> type) {
+	private void verifyJournal(JournalMetadata journal, FencedMethod method, Class<?> type) {
 		try {
 			JournaledOperations journaled = this.beanFactory.getBeanProvider(JournaledOperations.class)
 				.getIfAvailable();
@@ -166,6 +167,7 @@ final class FencedBeanRules {
 						+ "DataSource with a transaction manager; add one, or remove the attribute");
 			}
 			journaled.verify(method.operationName(), this.transactions.get().findTransaction(method.method(), type));
+			journal.verifyInput(journaled::supportsInput);
 		}
 		catch (InvalidFencedOperationException ex) {
 			throw new InvalidFencedOperationException("@FencedOperation method '" + method + "': " + ex.getMessage(),

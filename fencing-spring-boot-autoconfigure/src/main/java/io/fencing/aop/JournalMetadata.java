@@ -1,12 +1,16 @@
 package io.fencing.aop;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 
 import io.fencing.FencedOperationRequest;
+import io.fencing.InvalidFencedOperationException;
 import io.fencing.OperationTransaction;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +28,25 @@ import org.springframework.expression.EvaluationContext;
  */
 record JournalMetadata(FencedMethod method, ResourceTemplate operationId, @Nullable ResourceTemplate input,
 		boolean external, Set<Class<? extends Throwable>> notRepeatableFor) {
+
+	/**
+	 * Verify at start what can be known of its inputs by then.
+	 * @param supported whether values of a type can be part of an input
+	 * @throws InvalidFencedOperationException if those of a parameter cannot
+	 */
+	void verifyInput(Predicate<Type> supported) {
+		if (this.input != null) {
+			return;
+		}
+		for (Parameter parameter : this.method.method().getParameters()) {
+			if (!supported
+				.test(GenericTypeResolver.resolveType(parameter.getParameterizedType(), this.method.targetClass()))) {
+				throw new InvalidFencedOperationException("parameter '" + parameter.getName() + "' of type '"
+						+ parameter.getType().getName() + "' counts as its input and cannot be written; say what "
+						+ "counts with attribute 'input'");
+			}
+		}
+	}
 
 	/**
 	 * Add the identity of one call to its request.

@@ -27,7 +27,8 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
  * about them at start.
  */
 @AutoConfiguration(after = FencingAutoConfiguration.class,
-		afterName = "org.springframework.boot.autoconfigure.aop.AopAutoConfiguration")
+		afterName = { "org.springframework.boot.autoconfigure.aop.AopAutoConfiguration",
+				"io.fencing.autoconfigure.FencingJournalAutoConfiguration" })
 @ConditionalOnClass(AbstractAdvisorAutoProxyCreator.class)
 @ConditionalOnBooleanProperty(name = "fencing.enabled", matchIfMissing = true)
 public final class FencingAopAutoConfiguration {

@@ -122,18 +122,29 @@ public final class FencingAutoConfiguration {
 	}
 
 	@Bean
+	OperationEntry fencingOperationEntry(LeaseManager leases, ObjectProvider<Fence> fences,
+			ObjectProvider<FenceSource> sources, FencingListeners listeners) {
+		return new OperationEntry(leases, all(fences, sources), listeners);
+	}
+
+	@Bean
 	@ConditionalOnMissingBean(FencedOperations.class)
 	FencedOperationExecutor fencedOperations(OperationSettingsSource settings, FencedResourceFactory resources,
-			LeaseManager leases, ObjectProvider<Fence> fences, ObjectProvider<FenceSource> sources,
-			FencingListeners listeners, MonotonicClock clock, ObjectProvider<JournaledOperations> journaled) {
-		Supplier<List<Fence>> all = SingletonSupplier.of(() -> Stream
-			.concat(fences.orderedStream(), sources.orderedStream().flatMap((source) -> source.getFences().stream()))
-			.toList());
+			OperationEntry entry, LeaseManager leases, ObjectProvider<Fence> fences,
+			ObjectProvider<FenceSource> sources, FencingListeners listeners, MonotonicClock clock,
+			ObjectProvider<JournaledOperations> journaled) {
 		SimpleAsyncTaskExecutor completions = new SimpleAsyncTaskExecutor("fencing-completion-");
 		completions.setDaemon(true);
-		return new FencedOperationExecutor(settings, resources, new OperationEntry(leases, all, listeners),
-				new OperationObserver(leases, all, listeners, clock), listeners, clock, completions,
+		return new FencedOperationExecutor(settings, resources, entry,
+				new OperationObserver(leases, all(fences, sources), listeners, clock), listeners, clock, completions,
 				journaled::getIfAvailable);
+	}
+
+	// looked for late, and once
+	private static Supplier<List<Fence>> all(ObjectProvider<Fence> fences, ObjectProvider<FenceSource> sources) {
+		return SingletonSupplier.of(() -> Stream
+			.concat(fences.orderedStream(), sources.orderedStream().flatMap((source) -> source.getFences().stream()))
+			.toList());
 	}
 
 }

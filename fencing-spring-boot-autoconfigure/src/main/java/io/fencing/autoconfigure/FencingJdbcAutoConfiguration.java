@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.fencing.FencingListeners;
-import io.fencing.autoconfigure.CleanupSchedule.Cleanup;
+import io.fencing.autoconfigure.BackgroundSchedule.Task;
 import io.fencing.fence.FencingMode;
 import io.fencing.fence.jdbc.FencedDataSourcePostProcessor;
 import io.fencing.fence.jdbc.FencedTemplatePostProcessor;
@@ -67,13 +67,14 @@ public final class FencingJdbcAutoConfiguration {
 	}
 
 	@Bean
-	CleanupSchedule fenceCleanupSchedule(JdbcFences fences, FencingProperties properties,
+	BackgroundSchedule fenceCleanupSchedule(JdbcFences fences, FencingProperties properties,
 			FencingJdbcProperties jdbcProperties) {
 		Supplier<Collection<JdbcFence>> used = usedFences(fences, properties);
-		return new CleanupSchedule(() -> used.get()
+		return new BackgroundSchedule("fencing-cleanup-", () -> used.get()
 			.stream()
-			.map((fence) -> new Cleanup("the fence of storage '" + fence.getStorage() + "'", fence::removeExpired))
-			.toList(), jdbcProperties.getCleanupInterval());
+			.map((fence) -> new Task("Removal of expired rows of the fence of storage '" + fence.getStorage() + "'",
+					fence::removeExpired))
+			.toList(), "fencing.jdbc.cleanup-interval", jdbcProperties.getCleanupInterval());
 	}
 
 	private static Supplier<Collection<JdbcFence>> usedFences(JdbcFences fences, FencingProperties properties) {

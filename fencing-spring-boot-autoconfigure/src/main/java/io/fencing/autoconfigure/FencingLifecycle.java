@@ -32,6 +32,8 @@ final class FencingLifecycle implements SmartLifecycle {
 	public void start() {
 		logger.info("Fencing is in mode '{}', namespace '{}', writes outside of operations: '{}'",
 				this.properties.mode(), this.properties.namespace(), this.properties.unfencedWrites());
+		// a context may be stopped and started again, as those of tests are
+		this.leases.start();
 		this.running = true;
 	}
 

@@ -122,10 +122,12 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	 * @param maxResultSize the greatest size of a result that is kept
 	 * @param timeout the longest time for one statement of the journal's own
 	 * @param retention how long results are remembered
+	 * @param reconciler looks after operations that have no end
 	 */
 	public record Journal(@DefaultValue("fencing_operation") String table, @Nullable String storage,
 			@Nullable String fingerprintKey, @DefaultValue("64KB") DataSize maxResultSize,
-			@DefaultValue("3s") Duration timeout, @DefaultValue("7d") Duration retention) {
+			@DefaultValue("3s") Duration timeout, @DefaultValue("7d") Duration retention,
+			@DefaultValue Reconciler reconciler) {
 
 		/**
 		 * Refuse what makes no sense.
@@ -133,6 +135,37 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 		public Journal {
 			Assert.isTrue(timeout.compareTo(Duration.ZERO) > 0,
 					() -> "'fencing.journal.timeout' is '" + timeout + "'; it must be above zero");
+			Assert.isTrue(retention.compareTo(Duration.ofDays(1)) >= 0,
+					() -> "'fencing.journal.retention' is '" + retention + "'; it must be 24 hours or more");
+			Assert.isTrue(maxResultSize.toBytes() > 0,
+					() -> "'fencing.journal.max-result-size' is '" + maxResultSize + "'; it must be above zero");
+		}
+
+	}
+
+	/**
+	 * Looks after operations with an identity that have no end and that nobody calls
+	 * again.
+	 *
+	 * @param interval the time between two looks of this node; none, if it is zero
+	 * @param after how long after its start an attempt is looked after first; each
+	 * further look comes after twice that time
+	 * @param maxDelay the longest time between two looks at one operation
+	 * @param batchSize the greatest number of operations that one look is about
+	 */
+	public record Reconciler(@DefaultValue("30s") Duration interval, @DefaultValue("1m") Duration after,
+			@DefaultValue("10m") Duration maxDelay, @DefaultValue("50") int batchSize) {
+
+		/**
+		 * Refuse what makes no sense.
+		 */
+		public Reconciler {
+			Assert.isTrue(after.compareTo(Duration.ofSeconds(1)) >= 0,
+					() -> "'fencing.journal.reconciler.after' is '" + after + "'; it must be a second or more");
+			Assert.isTrue(maxDelay.compareTo(after) >= 0, () -> "'fencing.journal.reconciler.max-delay' is '" + maxDelay
+					+ "'; it must not be shorter than 'fencing.journal.reconciler.after' (" + after + ")");
+			Assert.isTrue(batchSize > 0,
+					() -> "'fencing.journal.reconciler.batch-size' is " + batchSize + "; it must be above zero");
 		}
 
 	}

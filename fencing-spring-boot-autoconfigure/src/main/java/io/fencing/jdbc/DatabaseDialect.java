@@ -1,7 +1,10 @@
 package io.fencing.jdbc;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -73,12 +76,23 @@ public interface DatabaseDialect {
 	}
 
 	/**
-	 * The expression for the server's time so many seconds ago as its only parameter
-	 * says.
+	 * The expression for the server's time as many seconds from now as its only parameter
+	 * says; earlier, if that is negative.
 	 * @return the expression
 	 */
-	default String timeBefore() {
-		return currentTime() + " - CAST(? AS BIGINT) * INTERVAL '1' SECOND";
+	default String timeFromNow() {
+		return currentTime() + " + CAST(? AS BIGINT) * INTERVAL '1' SECOND";
+	}
+
+	/**
+	 * Read a time that was written as {@link #currentTime()}.
+	 * @param row the row
+	 * @param column the number of the column, 1 for the first one
+	 * @return the time
+	 * @throws SQLException if it cannot be read
+	 */
+	default Instant readTime(ResultSet row, int column) throws SQLException {
+		return row.getObject(column, OffsetDateTime.class).toInstant();
 	}
 
 	/**
@@ -211,5 +225,16 @@ public interface DatabaseDialect {
 	 * @return whether it is missing
 	 */
 	boolean isMissingTable(SQLException ex);
+
+	/**
+	 * Whether a statement does not fit the table, its data, or the rights on it.
+	 * @param ex the error
+	 * @return whether it is so
+	 */
+	default boolean isMisfit(SQLException ex) {
+		String state = ex.getSQLState();
+		// classes of SQL states: cardinality, data, constraints, syntax and access rules
+		return state != null && state.length() > 2 && List.of("21", "22", "23", "42").contains(state.substring(0, 2));
+	}
 
 }

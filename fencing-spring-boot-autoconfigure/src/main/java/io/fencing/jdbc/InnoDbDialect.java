@@ -1,7 +1,11 @@
 package io.fencing.jdbc;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Set;
 
@@ -10,6 +14,9 @@ import java.util.Set;
  * family may be reached with the driver of the other.
  */
 final class InnoDbDialect implements DatabaseDialect {
+
+	// a column of others without a default, for which there is no SQL state
+	private static final int NO_DEFAULT = 1364;
 
 	private static final TransactionIdentity IDENTITY = TransactionIdentity.bySavepoint(1305);
 
@@ -84,8 +91,13 @@ final class InnoDbDialect implements DatabaseDialect {
 	}
 
 	@Override
-	public String timeBefore() {
-		return currentTime() + " - INTERVAL ? SECOND";
+	public String timeFromNow() {
+		return currentTime() + " + INTERVAL ? SECOND";
+	}
+
+	@Override
+	public Instant readTime(ResultSet row, int column) throws SQLException {
+		return row.getObject(column, LocalDateTime.class).toInstant(ZoneOffset.UTC);
 	}
 
 	@Override
@@ -150,6 +162,11 @@ final class InnoDbDialect implements DatabaseDialect {
 	@Override
 	public boolean isMissingTable(SQLException ex) {
 		return MISSING_TABLES.contains(ex.getErrorCode());
+	}
+
+	@Override
+	public boolean isMisfit(SQLException ex) {
+		return ex.getErrorCode() == NO_DEFAULT || DatabaseDialect.super.isMisfit(ex);
 	}
 
 }

@@ -1,5 +1,9 @@
 package io.fencing.journal;
 
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+
 import io.fencing.OperationTransaction;
 import org.jspecify.annotations.Nullable;
 
@@ -56,5 +60,43 @@ public interface OperationJournal {
 	 * @return the transaction
 	 */
 	JournalTransaction begin(JournalEntry attempt, OperationTransaction transaction);
+
+	/**
+	 * Find operations that somebody should look after: attempts that may be dead, and
+	 * what is undecided.
+	 * @param namespace their namespace
+	 * @param decided the names of those whose decision can be found out
+	 * @param limit the greatest number to find
+	 * @return those that are due, the longest due first
+	 * @throws JournalFailureException if the store does not answer
+	 */
+	List<OpenOperation> findDue(String namespace, Collection<String> decided, int limit);
+
+	/**
+	 * Put off when an operation is due next, before looking after it: of all nodes that
+	 * have found it only one succeeds.
+	 * @param seen the operation
+	 * @param delay the time from now
+	 * @return whether it was put off; otherwise somebody else looks after it
+	 * @throws JournalFailureException if the store does not answer
+	 */
+	boolean putOff(OpenOperation seen, Duration delay);
+
+	/**
+	 * Find what is undecided.
+	 * @param namespace its namespace
+	 * @param limit the greatest number to find
+	 * @return what is undecided, the oldest first
+	 * @throws JournalFailureException if the store does not answer
+	 */
+	List<OpenOperation> findUndecided(String namespace, int limit);
+
+	/**
+	 * Look at start whether the store can keep anything.
+	 * @throws io.fencing.InvalidFencedOperationException if it cannot until somebody has
+	 * changed something
+	 * @throws JournalFailureException if it does not answer
+	 */
+	void verify();
 
 }

@@ -198,17 +198,25 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 	}
 
 	@Override
+	public void start() {
+		this.watchdog.resume();
+		this.acquirer.accept();
+	}
+
+	@Override
 	public boolean shutdown(Duration grace) {
-		this.acquirer.close();
+		this.acquirer.refuse();
 		return this.watchdog.stop(grace);
 	}
 
 	/**
-	 * Stop at once.
+	 * Stop at once, for good.
 	 */
 	@Override
 	public void close() {
 		shutdown(Duration.ZERO);
+		this.acquirer.close();
+		this.watchdog.close();
 	}
 
 	/**

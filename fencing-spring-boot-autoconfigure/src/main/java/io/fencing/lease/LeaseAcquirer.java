@@ -52,7 +52,7 @@ final class LeaseAcquirer {
 			new LinkedBlockingQueue<>(MAX_ABANDONED), new DaemonThreads("fencing-abandon-"),
 			new ThreadPoolExecutor.DiscardPolicy());
 
-	private volatile boolean closed;
+	private volatile boolean refusing;
 
 	/**
 	 * Create an acquirer.
@@ -80,17 +80,23 @@ final class LeaseAcquirer {
 	/**
 	 * Refuse everything from now on, those that wait included.
 	 */
-	void close() {
-		this.closed = true;
-		this.background.shutdown();
+	void refuse() {
+		this.refusing = true;
 	}
 
 	/**
-	 * Whether everything is refused.
-	 * @return whether it is closed
+	 * Refuse nothing from now on.
 	 */
-	boolean isClosed() {
-		return this.closed;
+	void accept() {
+		this.refusing = false;
+	}
+
+	/**
+	 * Refuse everything, and end the threads.
+	 */
+	void close() {
+		refuse();
+		this.background.shutdown();
 	}
 
 	private void abandon(LeaseRequest request) {
@@ -235,7 +241,7 @@ final class LeaseAcquirer {
 				FencedResource resource) throws InterruptedException {
 			Duration takenFor = line.getTakenFor();
 			line.noteUnknown();
-			if (Thread.currentThread().isInterrupted() || LeaseAcquirer.this.closed) {
+			if (Thread.currentThread().isInterrupted() || LeaseAcquirer.this.refusing) {
 				throw failure;
 			}
 			if (getTimeLeft().compareTo(FAILURE_PAUSE) > 0) {
@@ -253,7 +259,7 @@ final class LeaseAcquirer {
 		}
 
 		private Attempt attempt(LeaseRequest request, Duration timeout) {
-			if (LeaseAcquirer.this.closed) {
+			if (LeaseAcquirer.this.refusing) {
 				throw unavailable(request.resource(), "this application is shutting down");
 			}
 			boolean earlierUndecided = this.undecided;

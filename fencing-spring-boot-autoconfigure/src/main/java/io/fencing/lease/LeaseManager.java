@@ -50,6 +50,11 @@ public interface LeaseManager {
 	void lift(FencedResource resource, long token);
 
 	/**
+	 * Take acquisitions again after a shutdown.
+	 */
+	void start();
+
+	/**
 	 * Refuse new acquisitions, those that wait included, let operations end, and stop.
 	 * Leases that are not given back in time are lost.
 	 * @param grace how long to let them

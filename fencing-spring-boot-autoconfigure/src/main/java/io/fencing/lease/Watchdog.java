@@ -52,6 +52,8 @@ final class Watchdog {
 
 	private volatile boolean stopped;
 
+	private volatile boolean closed;
+
 	/**
 	 * Create a watchdog, not started.
 	 * @param coordinator the coordinator
@@ -116,7 +118,8 @@ final class Watchdog {
 	}
 
 	/**
-	 * Wait until all leases are given back, then lose those that are not, and stop.
+	 * Wait until all leases are given back, then lose those that are not, and every one
+	 * that comes later.
 	 * @param grace the longest time to wait
 	 * @return whether all were given back in time
 	 */
@@ -124,13 +127,28 @@ final class Watchdog {
 		this.stopping = true;
 		boolean empty = awaitEmpty(grace);
 		this.stopped = true;
-		this.renewer.stop();
 		for (Lease lease : this.watched.keySet()) {
 			lease.lose(LossReason.SHUTDOWN);
 			this.losses.reportIfLost(lease);
 		}
-		LockSupport.unpark(this.thread);
 		return empty;
+	}
+
+	/**
+	 * Keep leases again after a stop.
+	 */
+	void resume() {
+		this.stopping = false;
+		this.stopped = false;
+	}
+
+	/**
+	 * End the threads.
+	 */
+	void close() {
+		this.closed = true;
+		this.renewer.stop();
+		LockSupport.unpark(this.thread);
 	}
 
 	private boolean awaitEmpty(Duration grace) {
@@ -161,7 +179,7 @@ final class Watchdog {
 	}
 
 	private void run() {
-		while (!this.stopped) {
+		while (!this.closed) {
 			long pause = PAUSE_AFTER_FAILURE;
 			try {
 				pause = look();

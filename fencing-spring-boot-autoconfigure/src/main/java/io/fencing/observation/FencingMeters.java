@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.fencing.AttemptEvent;
 import io.fencing.FencingListener;
 import io.fencing.HeldResource;
 import io.fencing.Observation;
@@ -84,6 +85,11 @@ import org.jspecify.annotations.Nullable;
  * <td>counter</td>
  * <td>operation, storage ({@code coordinator} for the lease), observation</td>
  * </tr>
+ * <tr>
+ * <td>{@code fencing.journal.attempts}</td>
+ * <td>counter</td>
+ * <td>operation, event</td>
+ * </tr>
  * </table>
  */
 public final class FencingMeters implements FencingListener {
@@ -117,6 +123,8 @@ public final class FencingMeters implements FencingListener {
 	private final MeterProvider<Counter> regressions;
 
 	private final MeterProvider<Counter> observations;
+
+	private final MeterProvider<Counter> attempts;
 
 	/**
 	 * Create the meters.
@@ -152,6 +160,9 @@ public final class FencingMeters implements FencingListener {
 			.withRegistry(registry);
 		this.observations = Counter.builder("fencing.observed")
 			.description("What would have become of operations that are only observed")
+			.withRegistry(registry);
+		this.attempts = Counter.builder("fencing.journal.attempts")
+			.description("What became of attempts at operations with an identity")
 			.withRegistry(registry);
 		Gauge.builder("fencing.lease.active", this.active, AtomicInteger::get)
 			.description("Leases held now")
@@ -206,6 +217,11 @@ public final class FencingMeters implements FencingListener {
 	public void onObserved(String operation, String storage, Observation observation) {
 		this.observations.withTags(Tags.of(OPERATION, operation, STORAGE, storage, "observation", text(observation)))
 			.increment();
+	}
+
+	@Override
+	public void onAttempt(String operation, String identity, int attempt, AttemptEvent event) {
+		this.attempts.withTags(Tags.of(OPERATION, operation, "event", text(event))).increment();
 	}
 
 	@Override

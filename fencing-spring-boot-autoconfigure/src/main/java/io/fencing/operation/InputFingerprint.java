@@ -1,10 +1,12 @@
 package io.fencing.operation;
 
+import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -21,16 +23,33 @@ public final class InputFingerprint {
 
 	private final Function<@Nullable Object, byte[]> writer;
 
+	private final Predicate<Type> writable;
+
 	private final @Nullable SecretKeySpec key;
 
 	/**
 	 * Create an instance.
 	 * @param writer writes inputs, equal ones equally
+	 * @param writable whether values of a type can be written, as far as the type tells
 	 * @param key the key, {@code null} for a plain hash
 	 */
-	public InputFingerprint(Function<@Nullable Object, byte[]> writer, @Nullable String key) {
+	public InputFingerprint(Function<@Nullable Object, byte[]> writer, Predicate<Type> writable, @Nullable String key) {
 		this.writer = writer;
+		this.writable = writable;
 		this.key = (key != null) ? new SecretKeySpec(key.getBytes(StandardCharsets.UTF_8), HMAC) : null;
+	}
+
+	boolean isKeyed() {
+		return this.key != null;
+	}
+
+	/**
+	 * Whether inputs of a type have fingerprints, as far as the type tells.
+	 * @param type the type
+	 * @return whether they have
+	 */
+	boolean supports(Type type) {
+		return this.writable.test(type);
 	}
 
 	/**

@@ -3,6 +3,7 @@ package io.fencing.operation;
 import java.util.Objects;
 import java.util.function.Supplier;
 
+import io.fencing.AttemptEvent;
 import io.fencing.FencedOperationRequest;
 import io.fencing.FencedOperations.FencedBody;
 import io.fencing.FencedResource;
@@ -57,6 +58,8 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 
 	private final FencedBody<T, E> body;
 
+	private @Nullable JournalEntry seen;
+
 	private @Nullable OperationOutcome outcome;
 
 	JournaledCall(JournaledOperations operations, FencedOperationRequest request, OperationIdentity identity,
@@ -83,10 +86,12 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 	 * Look whether there is an answer already, before anything is leased.
 	 * @return what the journal shows, {@code null} if that is nothing
 	 * @throws OperationConflictException if the identity belongs to other work
+	 * @throws OutcomeUnknownException if somebody has to decide first
 	 * @throws JournalUnavailableException if the journal does not answer
 	 */
 	@Nullable JournalEntry look() {
 		JournalEntry entry = available(() -> this.operations.getJournal().find(this.key));
+		this.seen = entry;
 		if (entry == null) {
 			return null;
 		}
@@ -95,6 +100,9 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 		}
 		if (!entry.input().equals(this.input)) {
 			throw new OperationConflictException(this.request.name(), this.identity.id(), "with another input");
+		}
+		if (entry.state() == OperationState.UNDECIDED) {
+			throw new OutcomeUnknownException(this.request.name(), this.identity.id());
 		}
 		return entry;
 	}
@@ -108,48 +116,55 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 	@SuppressWarnings({ "unchecked", "NullAway" })
 	T answer(JournalEntry entry) throws E {
 		this.outcome = OperationOutcome.REPLAYED;
+		this.operations.getReports().tell(entry, AttemptEvent.ANSWERED);
 		return (T) this.operations.getAnswers().<E>answer(entry, this.request, this.identity);
 	}
 
 	/**
-	 * Run the body under the leases of its operation, unless somebody else has meanwhile.
+	 * Run the body under the leases of its operation, unless somebody else has meanwhile:
+	 * an attempt starts only from what was seen, so nobody need look again before.
 	 */
 	@Override
 	public T run() throws E {
 		OperationContext context = Objects.requireNonNull(OperationContext.get(), "No operation was entered");
+		// its own transaction holds the fence, and what is answered needs none
+		context.meetFence();
 		FencingToken token = Objects.requireNonNull(context.find(this.resource), "Its resource is not held").getToken();
 		for (int i = 0; i < MOST_LOOKS; i++) {
-			JournalEntry seen = look();
+			JournalEntry seen = this.seen;
 			if (seen != null && seen.state().isAnswer()) {
-				context.meetFence();
 				return answer(seen);
 			}
-			if (seen != null && isUndecided(seen)) {
-				context.meetFence();
-				throw new OutcomeUnknownException(this.request.name(), this.identity.id());
+			if (seen != null && seen.state() == OperationState.RUNNING && seen.external()) {
+				doubt(seen);
 			}
-			JournalEntry attempt = (seen != null) ? seen.attempt(token) : new JournalEntry(this.key,
-					OperationState.RUNNING, this.resources, this.input, token, this.identity.external(), 1, null);
-			if (start(attempt, seen)) {
-				return attempt(context, attempt);
+			else {
+				JournalEntry attempt = (seen != null) ? seen.attempt(token) : new JournalEntry(this.key,
+						OperationState.RUNNING, this.resources, this.input, token, this.identity.external(), 1, null);
+				if (start(attempt, seen)) {
+					return attempt(context, attempt);
+				}
 			}
+			look();
 		}
-		throw new OperationConflictException(this.request.name(), this.identity.id(),
-				"and other calls with it begin all the time");
+		throw new JournalUnavailableException(this.request.name(),
+				new IllegalStateException("What it shows of this identity changes all the time"));
 	}
 
-	// nobody may guess what an attempt has done outside of the database
-	private boolean isUndecided(JournalEntry seen) {
-		if (seen.state() == OperationState.RUNNING && seen.external()) {
-			available(() -> this.operations.getJournal().move(seen, JournalMove.DOUBT, null));
-			return true;
+	// nobody may guess what a dead attempt has done outside of the database
+	private void doubt(JournalEntry dead) {
+		if (available(() -> this.operations.getJournal().move(dead, JournalMove.DOUBT, null))) {
+			this.operations.getReports().tell(dead, JournalMove.DOUBT);
 		}
-		return seen.state() == OperationState.UNDECIDED;
 	}
 
 	private boolean start(JournalEntry attempt, @Nullable JournalEntry seen) {
 		try {
-			return available(() -> this.operations.getJournal().start(attempt, seen));
+			boolean started = available(() -> this.operations.getJournal().start(attempt, seen));
+			if (started) {
+				this.operations.getReports().tell(attempt, AttemptEvent.STARTED);
+			}
+			return started;
 		}
 		catch (JournalUnavailableException ex) {
 			// it may be recorded all the same, and has done nothing
@@ -198,7 +213,7 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 				end(attempt, this.identity.external() ? JournalMove.DOUBT : JournalMove.FAIL, null, null);
 				return;
 			}
-			bytes = this.operations.getAnswers().write(this.request, this.identity, result);
+			bytes = this.operations.getAnswers().write(this.request.name(), result, this.identity.resultType());
 		}
 		catch (RuntimeException | Error ex) {
 			rollback(attempt, transaction, null, ex);
@@ -233,14 +248,19 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 			transaction.commit(move, answer);
 		}
 		catch (CommitUnknownException ex) {
+			this.operations.getReports().tell(attempt, AttemptEvent.UNKNOWN);
 			throw new OutcomeUnknownException(this.request.name(), this.identity.id(), ex);
 		}
 		catch (RuntimeException | Error ex) {
 			if (!transaction.isCommitted()) {
 				end(attempt, this.identity.external() ? JournalMove.DOUBT : JournalMove.FAIL, null, ex);
 			}
+			else {
+				this.operations.getReports().tell(attempt, move);
+			}
 			throw ex;
 		}
+		this.operations.getReports().tell(attempt, move);
 	}
 
 	private void rollback(JournalEntry attempt, JournalTransaction transaction, byte @Nullable [] answer,
@@ -253,18 +273,28 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 			cause.addSuppressed(ex);
 		}
 		JournalMove undone = this.identity.external() ? JournalMove.DOUBT : JournalMove.FAIL;
-		end(attempt, (answer != null) ? JournalMove.REJECT : undone, answer, cause);
+		boolean ended = end(attempt, (answer != null) ? JournalMove.REJECT : undone, answer, cause);
+		if (!ended && answer != null) {
+			// no answer is final before it is recorded
+			this.operations.getReports().tell(attempt, AttemptEvent.UNKNOWN);
+			throw new OutcomeUnknownException(this.request.name(), this.identity.id(), cause);
+		}
 	}
 
 	// where it cannot be recorded, the row stays as that of an attempt that is dead
-	private void end(JournalEntry attempt, JournalMove move, byte @Nullable [] answer, @Nullable Throwable cause) {
+	private boolean end(JournalEntry attempt, JournalMove move, byte @Nullable [] answer, @Nullable Throwable cause) {
 		try {
-			this.operations.getJournal().move(attempt, move, answer);
+			boolean ended = this.operations.getJournal().move(attempt, move, answer);
+			if (ended) {
+				this.operations.getReports().tell(attempt, move);
+			}
+			return ended;
 		}
 		catch (RuntimeException ex) {
 			if (cause != null) {
 				cause.addSuppressed(ex);
 			}
+			return false;
 		}
 	}
 

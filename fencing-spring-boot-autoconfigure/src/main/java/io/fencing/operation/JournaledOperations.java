@@ -1,24 +1,32 @@
 package io.fencing.operation;
 
+import java.lang.reflect.Type;
 import java.util.Comparator;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
 import io.fencing.FencedOperationRequest;
 import io.fencing.FencedOperations.FencedBody;
 import io.fencing.FencedResource;
 import io.fencing.FencedResourceFactory;
+import io.fencing.FencingListeners;
 import io.fencing.InvalidFencedOperationException;
 import io.fencing.OperationIdentity;
 import io.fencing.OperationTransaction;
+import io.fencing.journal.JournalFailureException;
 import io.fencing.journal.OperationJournal;
 import io.fencing.journal.OperationKey;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Operations that have an identity: what their calls need beside their leases.
  * Thread-safe.
  */
 public final class JournaledOperations {
+
+	private static final Logger logger = LoggerFactory.getLogger(JournaledOperations.class);
 
 	private final OperationJournal journal;
 
@@ -28,19 +36,25 @@ public final class JournaledOperations {
 
 	private final FencedResourceFactory resources;
 
+	private final AttemptReports reports;
+
+	private final AtomicBoolean verified = new AtomicBoolean();
+
 	/**
 	 * Create an instance.
 	 * @param journal where they are recorded
 	 * @param inputs tells inputs apart
 	 * @param answers writes and reads what is recorded
 	 * @param resources makes resources of names
+	 * @param listeners told what becomes of them
 	 */
 	public JournaledOperations(OperationJournal journal, InputFingerprint inputs, RecordedAnswers answers,
-			FencedResourceFactory resources) {
+			FencedResourceFactory resources, FencingListeners listeners) {
 		this.journal = journal;
 		this.inputs = inputs;
 		this.answers = answers;
 		this.resources = resources;
+		this.reports = new AttemptReports(resources, listeners);
 	}
 
 	OperationJournal getJournal() {
@@ -51,15 +65,45 @@ public final class JournaledOperations {
 		return this.answers;
 	}
 
+	AttemptReports getReports() {
+		return this.reports;
+	}
+
 	/**
-	 * Verify an operation at start.
+	 * Verify an operation at start, and with the first one the journal.
 	 * @param operation its name
 	 * @param transaction the transaction that it declares
 	 * @throws io.fencing.InvalidFencedOperationException if its record cannot commit with
-	 * its work
+	 * its work, or nothing can be recorded at all
 	 */
 	public void verify(String operation, OperationTransaction transaction) {
 		this.journal.check(operation, transaction);
+		if (this.verified.compareAndSet(false, true)) {
+			verifyJournal();
+		}
+	}
+
+	private void verifyJournal() {
+		if (!this.inputs.isKeyed()) {
+			logger.warn("Inputs of operations with an identity are told apart by plain hashes, from which whoever can "
+					+ "read the journal may guess them; set 'fencing.journal.fingerprint-key', the same on all nodes");
+		}
+		try {
+			this.journal.verify();
+		}
+		catch (JournalFailureException ex) {
+			logger.warn("The journal could not be looked at; operations with an identity fail until its database can "
+					+ "be reached", ex);
+		}
+	}
+
+	/**
+	 * Whether values of a type can be part of an input, as far as the type tells.
+	 * @param type the type
+	 * @return whether they can
+	 */
+	public boolean supportsInput(Type type) {
+		return this.inputs.supports(type);
 	}
 
 	/**
@@ -84,7 +128,7 @@ public final class JournaledOperations {
 			.distinct()
 			.sorted(Comparator.naturalOrder())
 			.collect(Collectors.joining(","));
-		OperationKey key = OperationKey.of(first.getNamespace(), request.name(), identity.id());
+		OperationKey key = OperationKey.of(this.resources.getNamespace(), request.name(), identity.id());
 		return new JournaledCall<>(this, request, identity, key, first, keys, fingerprint(request, identity), body);
 	}
 

@@ -31,6 +31,16 @@ public record OperationSettings(FencingMode mode, Duration leaseTime, Duration w
 	private static final Duration LONGEST = Duration.ofDays(366);
 
 	/**
+	 * The settings for work that neither waits for a lease nor keeps it longer than it
+	 * lasts.
+	 * @return the settings
+	 */
+	OperationSettings atOnce() {
+		return new OperationSettings(this.mode, this.leaseTime, Duration.ZERO, Duration.ZERO, this.maxHold,
+				Duration.ZERO, true, OnBusy.FAIL);
+	}
+
+	/**
 	 * Check that the settings go together.
 	 * @param subject whose settings they are, for the message
 	 * @return the settings

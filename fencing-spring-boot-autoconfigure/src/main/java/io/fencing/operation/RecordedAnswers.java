@@ -39,27 +39,27 @@ public final class RecordedAnswers {
 
 	/**
 	 * Write a result.
-	 * @param request the call
-	 * @param identity its identity
-	 * @param result what the body has returned
+	 * @param operation the name of the operation
+	 * @param result the result
+	 * @param type what it is read as
 	 * @return what to keep
 	 * @throws InvalidFencedOperationException if it cannot be kept
 	 */
-	byte[] write(FencedOperationRequest request, OperationIdentity identity, @Nullable Object result) {
+	byte[] write(String operation, @Nullable Object result, Type type) {
 		byte[] bytes;
 		try {
-			bytes = this.codec.write(result, identity.resultType());
-			this.codec.read(bytes, identity.resultType());
+			bytes = this.codec.write(result, type);
+			this.codec.read(bytes, type);
 		}
 		catch (RuntimeException ex) {
 			// not as the cause, since its message may show the result
-			throw new InvalidFencedOperationException(request.name(), null,
-					"its result cannot be written and read again as '" + identity.resultType().getTypeName() + "' ("
+			throw new InvalidFencedOperationException(operation, null,
+					"its result cannot be written and read again as '" + type.getTypeName() + "' ("
 							+ ex.getClass().getName() + "), nothing was committed",
 					"return what JSON can express, or define a ResultCodec");
 		}
 		if (bytes.length > this.maxBytes) {
-			throw new InvalidFencedOperationException(request.name(), null,
+			throw new InvalidFencedOperationException(operation, null,
 					"its result has " + bytes.length + " bytes, " + this.maxBytes
 							+ " can be kept, nothing was committed",
 					"return less, an id for instance, or raise 'fencing.journal.max-result-size'");

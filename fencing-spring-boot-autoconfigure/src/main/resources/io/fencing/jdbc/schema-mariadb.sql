@@ -21,6 +21,8 @@ CREATE TABLE IF NOT EXISTS fencing_operation (
 	result LONGBLOB,
 	started_at DATETIME(6) NOT NULL,
 	changed_at DATETIME(6) NOT NULL,
+	check_at DATETIME(6) NOT NULL,
+	checks INTEGER NOT NULL,
 	CONSTRAINT fencing_operation_pk PRIMARY KEY (operation_key),
 	INDEX fencing_operation_changed (state, changed_at)
 ) ENGINE = InnoDB;

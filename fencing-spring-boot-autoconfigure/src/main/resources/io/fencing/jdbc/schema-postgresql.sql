@@ -21,6 +21,8 @@ CREATE TABLE IF NOT EXISTS fencing_operation (
 	result BYTEA,
 	started_at TIMESTAMP WITH TIME ZONE NOT NULL,
 	changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	check_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	checks INTEGER NOT NULL,
 	CONSTRAINT fencing_operation_pk PRIMARY KEY (operation_key)
 );
 CREATE INDEX IF NOT EXISTS fencing_operation_changed ON fencing_operation (state, changed_at);

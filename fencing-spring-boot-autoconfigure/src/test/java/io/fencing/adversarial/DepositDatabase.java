@@ -61,6 +61,13 @@ final class DepositDatabase {
 	}
 
 	/**
+	 * Have everything looked after that has no end.
+	 */
+	void makeDue() {
+		this.jdbc.update("UPDATE fencing_operation SET check_at = started_at WHERE state IN ('RUNNING', 'UNDECIDED')");
+	}
+
+	/**
 	 * Compare what deposits have left with what the journal says of them.
 	 * @param prefix what their identities begin with
 	 * @param deposits the deposits

@@ -22,7 +22,9 @@ import io.fencing.adversarial.AnswerLosingProxy.Fate;
 import io.fencing.adversarial.Deposit.Kind;
 import io.fencing.adversarial.DepositDatabase.Row;
 import io.fencing.adversarial.Deposits.RepeatableFailure;
+import io.fencing.operation.Reconciliation;
 import io.fencing.testing.TestDatabase;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -73,6 +75,8 @@ class LostCommitTests {
 
 	private final List<Deposits> deposits;
 
+	private final Reconciliation reconciliation;
+
 	private final Map<String, AtomicInteger> bodies = new ConcurrentHashMap<>();
 
 	LostCommitTests(TestDatabase kind) {
@@ -83,6 +87,7 @@ class LostCommitTests {
 		this.deposits = fixture.nodes.stream()
 			.map((node) -> new Deposits(node, (deposit) -> ran(deposit.id())))
 			.toList();
+		this.reconciliation = fixture.nodes.get(0).getBean(Reconciliation.class);
 	}
 
 	@AfterAll
@@ -115,7 +120,7 @@ class LostCommitTests {
 	}
 
 	@Test
-	void whenNeverCalledAgainThenJournalSaysWhatHappenedAndTheNextCallAgrees() {
+	void whenNeverCalledAgainThenJournalSaysWhatHappenedAndIsReconciledAndTheNextCallAgrees() {
 		Losses losses = new Losses();
 		Map<String, Integer> states = new TreeMap<>();
 		for (int run = 0; losses.goOn(); run++) {
@@ -142,12 +147,22 @@ class LostCommitTests {
 			assertThat(unknown).as(prefix)
 				.allSatisfy((id) -> assertThat(rows.get(id).state()).isIn("RUNNING", "COMPLETED", "REJECTED"));
 			unknown.forEach((id) -> states.merge(rows.get(id).state(), 1, Integer::sum));
+			reconcile(prefix);
+			assertThat(this.database.findContradictions(prefix, drawn)).as(prefix).isEmpty();
 			drawn.forEach((deposit) -> this.deposits.get(0).callUntilAnswered(deposit, random));
 			assertThat(this.database.findWrongEnds(prefix, drawn)).as(prefix).isEmpty();
 		}
 		System.out.println("What was unknown is then seen as " + states);
 		assertThat(states).containsKeys("RUNNING", "COMPLETED");
 		losses.assertThatEachWasTold();
+	}
+
+	private void reconcile(String prefix) {
+		Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> {
+			this.database.makeDue();
+			this.reconciliation.run();
+			return this.database.read(prefix).values().stream().noneMatch((row) -> row.state().equals("RUNNING"));
+		});
 	}
 
 	// nothing has run, so there is no doubt about effects elsewhere

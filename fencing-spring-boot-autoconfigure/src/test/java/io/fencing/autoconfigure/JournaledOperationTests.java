@@ -19,6 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import javax.sql.DataSource;
+
 import io.fencing.FencedOperationRequest;
 import io.fencing.FencedOperations;
 import io.fencing.InvalidFencedOperationException;
@@ -157,6 +159,28 @@ class JournaledOperationTests {
 		assertThat(attempts()).isOne();
 	}
 
+	// else a later call could be answered otherwise
+	@Test
+	void whenFinalExceptionCannotBeRecordedThenItIsNoAnswerYet() {
+		FencedOperationRequest request = request().notRepeatableFor(Set.of(IllegalStateException.class)).build();
+		JdbcTemplate other = new JdbcTemplate(this.node.getBean(DataSource.class));
+		try {
+			assertThatExceptionOfType(OutcomeUnknownException.class)
+				.isThrownBy(() -> this.operations.call(request, () -> {
+					CompletableFuture
+						.runAsync(() -> other.execute("ALTER TABLE fencing_operation RENAME TO fencing_moved"))
+						.join();
+					throw new IllegalStateException("no money");
+				}))
+				.withCauseInstanceOf(IllegalStateException.class);
+		}
+		finally {
+			this.jdbc.execute("ALTER TABLE fencing_moved RENAME TO fencing_operation");
+		}
+		assertThat(state()).isEqualTo("RUNNING");
+		assertThat(this.operations.<Receipt, RuntimeException>call(request, this::effect)).isNotNull();
+	}
+
 	// case 82
 	@Test
 	void case82WhenBodyBeginsAnotherTransactionThenRefusedAndNothingIsDone() {
@@ -290,10 +314,10 @@ class JournaledOperationTests {
 		this.operations.call(request().build(), this::effect);
 		Timestamp old = Timestamp.from(Instant.now().minus(Duration.ofDays(8)).truncatedTo(ChronoUnit.MILLIS));
 		Stream<Object[]> rows = IntStream.range(0, 500)
-			.mapToObj((i) -> new Object[] { "old" + i, OperationState.values()[1 + i % 5].name(), old, old });
+			.mapToObj((i) -> new Object[] { "old" + i, OperationState.values()[1 + i % 5].name(), old, old, old });
 		this.jdbc.batchUpdate("INSERT INTO fencing_operation (operation_key, namespace, name, identity, resource_keys, "
-				+ "input_hash, token, owner, state, external, attempts, started_at, changed_at) "
-				+ "VALUES (?, 'n', 'n', 'i', 'r', 'h', 1, 'o', ?, false, 1, ?, ?)", rows.toList());
+				+ "input_hash, token, owner, state, external, attempts, started_at, changed_at, check_at, checks) "
+				+ "VALUES (?, 'n', 'n', 'i', 'r', 'h', 1, 'o', ?, false, 1, ?, ?, ?, 0)", rows.toList());
 		JdbcOperationJournal journal = this.node.getBean(JdbcOperationJournal.class);
 		List<CompletableFuture<Integer>> cleaners = Stream
 			.generate(() -> CompletableFuture.supplyAsync(() -> journal.removeExpired(Duration.ofDays(7))))

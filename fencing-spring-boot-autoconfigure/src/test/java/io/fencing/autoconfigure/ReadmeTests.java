@@ -4,12 +4,14 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import javax.tools.ToolProvider;
 
@@ -25,7 +27,8 @@ import org.springframework.util.ClassUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the README says is so: its Java compiles, its tables name what there is.
+ * What the README says is so: its Java compiles, as that of all documents, its tables
+ * name what there is.
  */
 class ReadmeTests {
 
@@ -39,16 +42,27 @@ class ReadmeTests {
 
 	@Test
 	void whenJavaIsShownThenItCompiles(@TempDir Path directory) throws IOException {
-		List<String> snippets = matches(JAVA).stream().map((match) -> match.group(1)).toList();
-		assertThat(snippets).isNotEmpty();
+		List<String> snippets = new ArrayList<>();
+		for (Path document : documents()) {
+			JAVA.matcher(Files.readString(document)).results().map((match) -> match.group(1)).forEach(snippets::add);
+		}
+		assertThat(snippets).hasSizeGreaterThan(4);
 		for (int i = 0; i < snippets.size(); i++) {
 			Path source = directory.resolve("Snippet" + i + ".java");
 			Files.writeString(source, """
 					import io.fencing.*;
 					import java.math.BigDecimal;
+					import java.lang.reflect.Method;
+					import org.springframework.context.annotation.Bean;
+					import org.springframework.dao.TransientDataAccessException;
+					import org.springframework.jdbc.core.simple.JdbcClient;
+					import org.springframework.resilience.annotation.Retryable;
+					import org.springframework.resilience.retry.MethodRetryPredicate;
 					import org.springframework.transaction.annotation.Transactional;
 					class Snippet%d {
 					record Receipt() { }
+					enum Remittance { EXECUTED, NEVER_SEEN, PENDING }
+					interface BankClient { Remittance find(String id); Receipt receipt(String id); }
 					%s
 					}
 					""".formatted(i, snippets.get(i).replace("…", "throw new UnsupportedOperationException();")));
@@ -56,6 +70,12 @@ class ReadmeTests {
 				.run(null, null, null, "-cp", System.getProperty("java.class.path"), "-proc:none", source.toString()))
 				.as(snippets.get(i))
 				.isZero();
+		}
+	}
+
+	private static List<Path> documents() throws IOException {
+		try (Stream<Path> files = Files.list(Path.of("..", "docs"))) {
+			return Stream.concat(Stream.of(README), files.filter((file) -> file.toString().endsWith(".md"))).toList();
 		}
 	}
 

@@ -448,6 +448,18 @@ class DefaultLeaseManagerTests {
 		assertThat(this.listener.lost).isEmpty();
 	}
 
+	// a context that is stopped may be started again
+	@Test
+	void whenStartedAfterAShutdownThenLeasesAreAcquiredAndKeptAgain() {
+		this.manager.shutdown(Duration.ZERO);
+		this.manager.start();
+		Lease lease = acquire(LONG, Duration.ZERO);
+		assertThat(lease.isLost()).isFalse();
+		assertThat(this.manager.release(List.of(lease))).isNull();
+		assertThat(this.manager.shutdown(Duration.ZERO)).isTrue();
+		assertThatExceptionOfType(CoordinatorUnavailableException.class).isThrownBy(() -> acquire(LONG, Duration.ZERO));
+	}
+
 	@Test
 	void whenListenerFailsThenLeaseIsKeptAllTheSame() {
 		DefaultLeaseManager other = new DefaultLeaseManager(this.coordinator,

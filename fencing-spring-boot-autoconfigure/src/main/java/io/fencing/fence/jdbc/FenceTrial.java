@@ -5,12 +5,12 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HexFormat;
 import java.util.Objects;
-import java.util.Set;
 
 import javax.sql.DataSource;
 
 import io.fencing.FencingToken;
 import io.fencing.InvalidFencedOperationException;
+import io.fencing.jdbc.DatabaseDialect;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,13 +20,6 @@ import org.jspecify.annotations.Nullable;
  * at start and not by a lost update. Thread-safe.
  */
 final class FenceTrial {
-
-	// classes of SQL states: the statement does not fit the table, its data, or its
-	// rights
-	private static final Set<String> MISFITS = Set.of("21", "22", "23", "42");
-
-	// MySQL and MariaDB have no state of its own for a column of others without default
-	private static final int NO_DEFAULT = 1364;
 
 	private static final long LARGEST_TOKEN = (1L << 53) - 1;
 
@@ -56,10 +49,8 @@ final class FenceTrial {
 	}
 
 	private boolean isMisfit(SQLException ex) {
-		String state = ex.getSQLState();
-		boolean missing = this.fence.getDialect() != null && this.fence.getDialect().isMissingTable(ex);
-		return !missing && state != null && state.length() > 2
-				&& (MISFITS.contains(state.substring(0, 2)) || ex.getErrorCode() == NO_DEFAULT);
+		DatabaseDialect dialect = this.fence.getDialect();
+		return dialect != null && !dialect.isMissingTable(ex) && dialect.isMisfit(ex);
 	}
 
 	// without the statement or its position

@@ -1,13 +1,19 @@
 package io.fencing.journal.jackson;
 
 import java.lang.reflect.Type;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 
 import io.fencing.ResultCodec;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JavaType;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.ser.impl.UnknownSerializer;
 
 /**
  * Writes JSON with a mapper of its own, since that of the application may be changed for
@@ -16,6 +22,9 @@ import tools.jackson.databind.json.JsonMapper;
 public final class JacksonResultCodec implements ResultCodec {
 
 	private static final byte[] NOTHING = new byte[0];
+
+	private static final List<Class<?>> HANDLES = List.of(AutoCloseable.class, Iterator.class, Thread.class,
+			Future.class, CompletionStage.class);
 
 	private final JsonMapper mapper = JsonMapper.builder()
 		.findAndAddModules()
@@ -46,6 +55,23 @@ public final class JacksonResultCodec implements ResultCodec {
 	 */
 	public byte[] writeInput(@Nullable Object input) {
 		return this.mapper.writeValueAsBytes(input);
+	}
+
+	/**
+	 * Whether values of a type can be written as inputs, as far as the type tells: what
+	 * is read only once, or is a handle on something else, cannot.
+	 * @param type the type
+	 * @return whether they can
+	 */
+	public boolean canWrite(Type type) {
+		JavaType javaType = this.mapper.constructType(type);
+		Class<?> raw = javaType.getRawClass();
+		if (HANDLES.stream().anyMatch((handle) -> handle.isAssignableFrom(raw))) {
+			return false;
+		}
+		// what an open type stands for is known only when it is there
+		return !javaType.isConcrete() || raw == Object.class || !(this.mapper._serializationContext()
+			.findTypedValueSerializer(javaType, true) instanceof UnknownSerializer);
 	}
 
 	private static boolean isVoid(Type type) {

@@ -9,6 +9,7 @@ import io.fencing.jdbc.TableName;
  *
  * @param table the name of its table
  * @param timeout the longest time for one statement of its own
+ * @param checkAfter how long after its start an attempt is looked after first
  */
-public record JdbcJournalSettings(TableName table, Duration timeout) {
+public record JdbcJournalSettings(TableName table, Duration timeout, Duration checkAfter) {
 }

@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -17,6 +18,7 @@ import io.fencing.journal.JournalEntry;
 import io.fencing.journal.JournalFailureException;
 import io.fencing.journal.JournalMove;
 import io.fencing.journal.JournalTransaction;
+import io.fencing.journal.OpenOperation;
 import io.fencing.journal.OperationJournal;
 import io.fencing.journal.OperationKey;
 import io.fencing.journal.OperationState;
@@ -46,6 +48,8 @@ public final class JdbcOperationJournal implements OperationJournal {
 
 	private final OperationTable table;
 
+	private final OperationTableScan scan;
+
 	private final Function<@Nullable String, PlatformTransactionManager> managers;
 
 	/**
@@ -59,7 +63,9 @@ public final class JdbcOperationJournal implements OperationJournal {
 	public JdbcOperationJournal(Supplier<StorageConnections> connections, JdbcJournalSettings settings,
 			Function<@Nullable String, PlatformTransactionManager> managers) {
 		this.connections = SingletonSupplier.of(connections);
-		this.table = new OperationTable(settings.table(), (int) settings.timeout().plusMillis(999).toSeconds());
+		this.table = new OperationTable(settings.table(), (int) settings.timeout().plusMillis(999).toSeconds(),
+				settings.checkAfter());
+		this.scan = new OperationTableScan(this.table);
 		this.managers = managers;
 	}
 
@@ -94,12 +100,16 @@ public final class JdbcOperationJournal implements OperationJournal {
 				return true;
 			}
 			catch (SQLException ex) {
-				if (ex.getSQLState() != null && ex.getSQLState().startsWith(DUPLICATE)) {
+				if (isDuplicate(ex)) {
 					return false;
 				}
 				throw ex;
 			}
 		});
+	}
+
+	static boolean isDuplicate(SQLException ex) {
+		return ex.getSQLState() != null && ex.getSQLState().startsWith(DUPLICATE);
 	}
 
 	@Override
@@ -136,6 +146,32 @@ public final class JdbcOperationJournal implements OperationJournal {
 		catch (SQLException ex) {
 			throw new JournalFailureException("record an end with the work", ex);
 		}
+	}
+
+	@Override
+	public List<OpenOperation> findDue(String namespace, Collection<String> decided, int limit) {
+		return execute("find what is due", (connection) -> this.scan.findDue(connection,
+				this.connections.get().getDialect(connection), namespace, decided, limit));
+	}
+
+	@Override
+	public boolean putOff(OpenOperation seen, Duration delay) {
+		return execute("put a check off", (connection) -> this.scan.putOff(connection,
+				this.connections.get().getDialect(connection), seen, delay));
+	}
+
+	@Override
+	public List<OpenOperation> findUndecided(String namespace, int limit) {
+		return execute("find what is undecided", (connection) -> this.scan.findUndecided(connection,
+				this.connections.get().getDialect(connection), namespace, limit));
+	}
+
+	@Override
+	public void verify() {
+		execute("take a row", (connection) -> {
+			new JournalTrial(this.table, this.scan).run(connection, this.connections.get().getDialect(connection));
+			return true;
+		});
 	}
 
 	private <T extends @Nullable Object> T execute(String task, ConnectionWork<T> work) {
@@ -201,9 +237,9 @@ public final class JdbcOperationJournal implements OperationJournal {
 	private int removeBatch(Connection connection, Duration retention) throws SQLException {
 		DatabaseDialect dialect = this.connections.get().getDialect(connection);
 		int removed = 0;
-		for (String key : this.table.findUnchanged(connection, dialect, FORGOTTEN, retention, BATCH)) {
+		for (String key : this.scan.findUnchanged(connection, dialect, FORGOTTEN, retention, BATCH)) {
 			try {
-				removed += this.table.deleteUnchanged(connection, dialect, key, FORGOTTEN, retention);
+				removed += this.scan.deleteUnchanged(connection, dialect, key, FORGOTTEN, retention);
 			}
 			catch (SQLException ex) {
 				if (!dialect.isConflict(ex)) {

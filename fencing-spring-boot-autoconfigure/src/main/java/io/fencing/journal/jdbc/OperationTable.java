@@ -5,9 +5,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.stream.Collectors;
 
 import io.fencing.FencingToken;
 import io.fencing.jdbc.DatabaseDialect;
@@ -32,25 +29,30 @@ import org.jspecify.annotations.Nullable;
  * attempts      INTEGER      how many were started
  * result        BLOB         the encoded result or exception
  * started_at, changed_at     when the first attempt started, and when the row changed last, by the database's clock
+ * check_at, checks           while it has no end: when it is to be looked after next, and how often it was in this state
  * </pre> A row changes only from the state, token and owner that were seen.
  */
 final class OperationTable {
 
-	private static final String COLUMNS = "state, resource_keys, input_hash, token, owner, external, attempts, result";
+	static final String COLUMNS = "state, resource_keys, input_hash, token, owner, external, attempts, result";
 
 	private final TableName name;
 
 	private final int timeoutSeconds;
+
+	private final Duration checkAfter;
 
 	/**
 	 * Create the table.
 	 * @param name its name
 	 * @param timeoutSeconds the longest time for one statement outside of the
 	 * application's transactions
+	 * @param checkAfter how long after its start an attempt is looked after first
 	 */
-	OperationTable(TableName name, int timeoutSeconds) {
+	OperationTable(TableName name, int timeoutSeconds, Duration checkAfter) {
 		this.name = name;
 		this.timeoutSeconds = timeoutSeconds;
+		this.checkAfter = checkAfter;
 	}
 
 	TableName getName() {
@@ -67,7 +69,7 @@ final class OperationTable {
 		}
 	}
 
-	private static JournalEntry entry(OperationKey key, ResultSet row) throws SQLException {
+	static JournalEntry entry(OperationKey key, ResultSet row) throws SQLException {
 		return new JournalEntry(key, OperationState.valueOf(row.getString(1)), row.getString(2), row.getString(3),
 				new FencingToken(row.getLong(4), row.getString(5)), row.getBoolean(6), row.getInt(7), row.getBytes(8));
 	}
@@ -83,8 +85,8 @@ final class OperationTable {
 		String now = dialect.currentTime();
 		try (PreparedStatement statement = prepare(connection, "INSERT INTO " + this.name
 				+ " (operation_key, namespace, name, identity, resource_keys, input_hash, token, owner, state, external, "
-				+ "attempts, started_at, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " + now + ", " + now
-				+ ")")) {
+				+ "attempts, started_at, changed_at, check_at, checks) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " + now
+				+ ", " + now + ", " + dialect.timeFromNow() + ", 0)")) {
 			statement.setString(1, attempt.key().hash());
 			statement.setString(2, attempt.key().namespace());
 			statement.setString(3, attempt.key().name());
@@ -96,6 +98,7 @@ final class OperationTable {
 			statement.setString(9, attempt.state().name());
 			statement.setBoolean(10, attempt.external());
 			statement.setInt(11, attempt.attempts());
+			statement.setLong(12, this.checkAfter.toSeconds());
 			statement.executeUpdate();
 		}
 	}
@@ -114,12 +117,13 @@ final class OperationTable {
 		try (PreparedStatement statement = prepare(connection,
 				"UPDATE " + this.name
 						+ " SET state = ?, token = ?, owner = ?, attempts = ?, result = NULL, changed_at = "
-						+ dialect.currentTime() + guard())) {
+						+ dialect.currentTime() + ", check_at = " + dialect.timeFromNow() + ", checks = 0" + guard())) {
 			statement.setString(1, attempt.state().name());
 			statement.setLong(2, attempt.token().value());
 			statement.setString(3, attempt.token().owner());
 			statement.setInt(4, attempt.attempts());
-			setGuard(statement, 5, seen);
+			statement.setLong(5, this.checkAfter.toSeconds());
+			setGuard(statement, 6, seen);
 			return statement.executeUpdate() == 1;
 		}
 	}
@@ -136,8 +140,10 @@ final class OperationTable {
 	 */
 	boolean move(Connection connection, DatabaseDialect dialect, JournalEntry seen, OperationState next,
 			byte @Nullable [] result) throws SQLException {
-		try (PreparedStatement statement = connection.prepareStatement("UPDATE " + this.name
-				+ " SET state = ?, result = ?, changed_at = " + dialect.currentTime() + guard())) {
+		String now = dialect.currentTime();
+		try (PreparedStatement statement = connection
+			.prepareStatement("UPDATE " + this.name + " SET state = ?, result = ?, changed_at = " + now
+					+ ", check_at = " + now + ", checks = 0" + guard())) {
 			// a time-out of ours would harm the application's transaction
 			statement.setQueryTimeout(connection.getAutoCommit() ? this.timeoutSeconds : 0);
 			statement.setString(1, next.name());
@@ -147,68 +153,18 @@ final class OperationTable {
 		}
 	}
 
-	/**
-	 * Find rows that nothing has changed for a time.
-	 * @param connection a connection in auto-commit mode
-	 * @param dialect the dialect of its database
-	 * @param states their states
-	 * @param age the time
-	 * @param most the greatest number of rows
-	 * @return their keys
-	 * @throws SQLException if the statement failed
-	 */
-	List<String> findUnchanged(Connection connection, DatabaseDialect dialect, List<OperationState> states,
-			Duration age, int most) throws SQLException {
-		try (PreparedStatement statement = prepare(connection, "SELECT operation_key FROM " + this.name
-				+ unchanged(dialect, states) + " ORDER BY changed_at LIMIT " + most)) {
-			statement.setLong(1, age.toSeconds());
-			try (ResultSet rows = statement.executeQuery()) {
-				List<String> keys = new ArrayList<>();
-				while (rows.next()) {
-					keys.add(rows.getString(1));
-				}
-				return keys;
-			}
-		}
-	}
-
-	/**
-	 * Delete a row, if nothing has changed it for a time.
-	 * @param connection a connection in auto-commit mode
-	 * @param dialect the dialect of its database
-	 * @param key its key
-	 * @param states the states that it may be in
-	 * @param age the time
-	 * @return the number of rows deleted
-	 * @throws SQLException if the statement failed
-	 */
-	int deleteUnchanged(Connection connection, DatabaseDialect dialect, String key, List<OperationState> states,
-			Duration age) throws SQLException {
-		try (PreparedStatement statement = prepare(connection,
-				"DELETE FROM " + this.name + unchanged(dialect, states) + " AND operation_key = ?")) {
-			statement.setLong(1, age.toSeconds());
-			statement.setString(2, key);
-			return statement.executeUpdate();
-		}
-	}
-
-	private static String unchanged(DatabaseDialect dialect, List<OperationState> states) {
-		return states.stream().map(OperationState::name).collect(Collectors.joining("', '", " WHERE state IN ('", "')"))
-				+ " AND changed_at < " + dialect.timeBefore();
-	}
-
-	private static String guard() {
+	static String guard() {
 		return " WHERE operation_key = ? AND state = ? AND token = ? AND owner = ?";
 	}
 
-	private static void setGuard(PreparedStatement statement, int index, JournalEntry seen) throws SQLException {
+	static void setGuard(PreparedStatement statement, int index, JournalEntry seen) throws SQLException {
 		statement.setString(index, seen.key().hash());
 		statement.setString(index + 1, seen.state().name());
 		statement.setLong(index + 2, seen.token().value());
 		statement.setString(index + 3, seen.token().owner());
 	}
 
-	private PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+	PreparedStatement prepare(Connection connection, String sql) throws SQLException {
 		PreparedStatement statement = connection.prepareStatement(sql);
 		statement.setQueryTimeout(this.timeoutSeconds);
 		return statement;
