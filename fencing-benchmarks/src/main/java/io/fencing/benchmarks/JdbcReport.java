@@ -1,9 +1,6 @@
 package io.fencing.benchmarks;
 
-import java.io.IOException;
-
 import io.fencing.benchmarks.JdbcBenchmark.Statements;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.Options;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
@@ -29,22 +26,8 @@ public final class JdbcReport {
 		System.out.println("| database | threads | plain/s | by hand/s | ours/s | ours to by hand | its quartiles "
 				+ "| ours to plain |");
 		System.out.println("| --- | --- | --- | --- | --- | --- | --- | --- |");
-		runPostgres();
-		for (String url : arguments) {
-			run(Statements.MARIADB, url);
-		}
+		Databases.measure(arguments, JdbcReport::run);
 		Rounds.printLoad("end");
-	}
-
-	private static void runPostgres() throws IOException, RunnerException {
-		try (EmbeddedPostgres server = EmbeddedPostgres.builder().setServerConfig("max_connections", "200").start()) {
-			run(Statements.POSTGRESQL, server.getJdbcUrl("postgres", "postgres"));
-		}
-	}
-
-	private static void run(Statements database, String url) throws RunnerException {
-		run(database, url, 1);
-		run(database, url, 8);
 	}
 
 	private static void run(Statements database, String url, int threads) throws RunnerException {

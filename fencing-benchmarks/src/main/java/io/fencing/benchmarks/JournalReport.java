@@ -1,9 +1,6 @@
 package io.fencing.benchmarks;
 
-import java.io.IOException;
-
 import io.fencing.benchmarks.JdbcBenchmark.Statements;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.VerboseMode;
@@ -28,32 +25,21 @@ public final class JournalReport {
 		System.out.println(
 				"| database | threads | without/s | with a new identity/s | answered/s | with to without | its quartiles |");
 		System.out.println("| --- | --- | --- | --- | --- | --- | --- |");
-		runPostgres();
-		for (String url : arguments) {
-			run(Statements.MARIADB, url);
-		}
+		Databases.measure(arguments, JournalReport::run);
 		Rounds.printLoad("end");
 	}
 
-	private static void runPostgres() throws IOException, RunnerException {
-		try (EmbeddedPostgres server = EmbeddedPostgres.builder().setServerConfig("max_connections", "200").start()) {
-			run(Statements.POSTGRESQL, server.getJdbcUrl("postgres", "postgres"));
-		}
-	}
-
-	private static void run(Statements database, String url) throws RunnerException {
-		for (int threads : new int[] { 1, 8 }) {
-			Rounds rounds = Rounds.run(new OptionsBuilder().include(JournalBenchmark.class.getName() + "\\.")
-				.threads(threads)
-				.param("database", database.name())
-				.param("url", url)
-				.verbosity(VerboseMode.SILENT)
-				.shouldFailOnError(true)
-				.build(), JournalBenchmark.SIDES);
-			System.out.printf("| %s | %d | %.0f | %.0f | %.0f | **%.2f** | %.2f to %.2f |%n", database, threads,
-					rounds.median(0), rounds.median(1), rounds.median(2), rounds.ratio(1, 0, 0.5),
-					rounds.ratio(1, 0, 0.25), rounds.ratio(1, 0, 0.75));
-		}
+	private static void run(Statements database, String url, int threads) throws RunnerException {
+		Rounds rounds = Rounds.run(new OptionsBuilder().include(JournalBenchmark.class.getName() + "\\.")
+			.threads(threads)
+			.param("database", database.name())
+			.param("url", url)
+			.verbosity(VerboseMode.SILENT)
+			.shouldFailOnError(true)
+			.build(), JournalBenchmark.SIDES);
+		System.out.printf("| %s | %d | %.0f | %.0f | %.0f | **%.2f** | %.2f to %.2f |%n", database, threads,
+				rounds.median(0), rounds.median(1), rounds.median(2), rounds.ratio(1, 0, 0.5), rounds.ratio(1, 0, 0.25),
+				rounds.ratio(1, 0, 0.75));
 	}
 
 }

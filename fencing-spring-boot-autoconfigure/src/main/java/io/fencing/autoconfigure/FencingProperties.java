@@ -298,6 +298,15 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	 * @param grace how long running operations may go on when the application stops
 	 */
 	public record Shutdown(@DefaultValue("20s") Duration grace) {
+
+		/**
+		 * Refuse what makes no sense.
+		 */
+		public Shutdown {
+			Assert.isTrue(!grace.isNegative(),
+					() -> "'fencing.shutdown.grace' is '" + grace + "'; it must not be negative");
+		}
+
 	}
 
 	/**

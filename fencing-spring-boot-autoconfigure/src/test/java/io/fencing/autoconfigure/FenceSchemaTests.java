@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-import io.fencing.InvalidFencedOperationException;
 import io.fencing.lease.LeaseCoordinator;
 import io.fencing.lease.MonotonicClock;
 import io.fencing.testing.InMemoryLeaseCoordinator;
@@ -44,14 +43,14 @@ class FenceSchemaTests {
 	@CsvSource({ "table, bad name", "table, ''", "table, a.b.c", "table, .a", "dialect, oracle",
 			"admission-timeout, PT-1S", "cleanup-interval, PT-1S", "retention, PT1H" })
 	void whenPropertyIsWrongThenNamedWithItsValueAndWhatIsAllowed(String property, String value) {
-		assertRefused(this.runner.withPropertyValues("fencing.jdbc." + property + "=" + value),
+		StartFailures.assertRefused(this.runner.withPropertyValues("fencing.jdbc." + property + "=" + value),
 				"'fencing.jdbc." + property + "' is '" + value + "'");
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "platform=oracle, schema-oracle.sql", "schema=classpath:nothing.sql, nothing.sql" })
 	void whenThereIsNoScriptThenThePropertiesThatNameItAreTold(String property, String script) {
-		assertRefused(this.runner.withPropertyValues("fencing.jdbc." + property), "'fencing.jdbc.schema'",
+		StartFailures.assertRefused(this.runner.withPropertyValues("fencing.jdbc." + property), "'fencing.jdbc.schema'",
 				"'fencing.jdbc.platform'", script, "'fencing_fence' of storage 'h2' is missing");
 	}
 
@@ -60,23 +59,12 @@ class FenceSchemaTests {
 			throws IOException {
 		Path script = Files.writeString(directory.resolve("fence.sql"), "CREATE TABEL fencing_fence");
 		ApplicationContextRunner broken = this.runner.withPropertyValues("fencing.jdbc.schema=file:" + script);
-		assertRefused(broken, "'fencing.jdbc.schema'", "CREATE [*]TABEL", "'fencing_fence' of storage 'h2' is missing");
+		StartFailures.assertRefused(broken, "'fencing.jdbc.schema'", "CREATE [*]TABEL",
+				"'fencing_fence' of storage 'h2' is missing");
 		this.runner.run((context) -> assertThat(context).hasNotFailed());
 		broken.run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).contains("the table is there and can be used");
-		});
-	}
-
-	private static void assertRefused(ApplicationContextRunner runner, String... texts) {
-		runner.run((context) -> {
-			assertThat(context).hasFailed();
-			Throwable failure = context.getStartupFailure();
-			while (!(failure instanceof InvalidFencedOperationException) && failure.getCause() != null) {
-				failure = failure.getCause();
-			}
-			assertThat(failure).isInstanceOf(InvalidFencedOperationException.class).hasMessageContaining("; ");
-			assertThat(failure.getMessage()).contains(texts);
 		});
 	}
 

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.fencing.FencedOperation;
-import io.fencing.InvalidFencedOperationException;
 import io.fencing.OperationDecision;
 import io.fencing.OperationReconciler;
 import io.fencing.UndecidedOperation;
@@ -69,7 +68,8 @@ class JournalStartTests {
 		execute("DROP TABLE fencing_operation");
 		ApplicationContextRunner never = this.runner.withPropertyValues("fencing.jdbc.initialize-schema=never");
 		never.run((context) -> assertThat(context).hasNotFailed());
-		assertRefused(never.withBean(Payments.class), "'fencing_operation' of the journal is missing", "schema-h2.sql");
+		StartFailures.assertRefused(never.withBean(Payments.class), "'fencing_operation' of the journal is missing",
+				"schema-h2.sql");
 		this.runner.withBean(Payments.class).run((context) -> assertThat(context).hasNotFailed());
 	}
 
@@ -80,7 +80,7 @@ class JournalStartTests {
 			"ALTER TABLE fencing_operation ALTER COLUMN owner INTEGER" })
 	void whenTableIsNotWhatItMustBeThenRefused(String change) {
 		execute(change);
-		assertRefused(this.runner.withBean(Payments.class), "'fencing_operation' cannot be the journal",
+		StartFailures.assertRefused(this.runner.withBean(Payments.class), "'fencing_operation' cannot be the journal",
 				"schema-h2.sql");
 	}
 
@@ -97,7 +97,7 @@ class JournalStartTests {
 	@ParameterizedTest
 	@ValueSource(classes = { Streams.class, Streamed.class, Iterators.class, Threads.class, Empties.class })
 	void whenParameterCannotBeWrittenThenRefusedByItsName(Class<?> type) {
-		assertRefused(this.runner.withBean(type), "parameter 'content'", "attribute 'input'");
+		StartFailures.assertRefused(this.runner.withBean(type), "parameter 'content'", "attribute 'input'");
 	}
 
 	@Test
@@ -107,7 +107,8 @@ class JournalStartTests {
 
 	@Test
 	void whenTwoReconcilersAreForOneOperationThenRefused() {
-		assertRefused(this.runner.withBean("one", Known.class, Known::new).withBean("other", Known.class, Known::new),
+		StartFailures.assertRefused(
+				this.runner.withBean("one", Known.class, Known::new).withBean("other", Known.class, Known::new),
 				"operation 'remit'");
 	}
 
@@ -116,18 +117,6 @@ class JournalStartTests {
 		ResourceDatabasePopulator script = new ResourceDatabasePopulator(
 				new ClassPathResource("io/fencing/jdbc/schema-h2.sql"), new ByteArrayResource(statement.getBytes()));
 		DatabasePopulatorUtils.execute(script, dataSource);
-	}
-
-	private static void assertRefused(ApplicationContextRunner runner, String... texts) {
-		runner.run((context) -> {
-			assertThat(context).hasFailed();
-			Throwable failure = context.getStartupFailure();
-			while (!(failure instanceof InvalidFencedOperationException) && failure.getCause() != null) {
-				failure = failure.getCause();
-			}
-			assertThat(failure).isInstanceOf(InvalidFencedOperationException.class).hasMessageContaining("; ");
-			assertThat(failure.getMessage()).contains(texts);
-		});
 	}
 
 	static class Payments {

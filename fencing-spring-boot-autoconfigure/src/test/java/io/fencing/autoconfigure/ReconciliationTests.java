@@ -15,6 +15,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.fencing.AttemptEvent;
 import io.fencing.FencedOperationRequest;
 import io.fencing.FencedOperations;
@@ -32,6 +36,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -235,6 +240,36 @@ class ReconciliationTests {
 		assertThat(threads()).isEmpty();
 	}
 
+	// check 5
+	@Test
+	void whenLoggedThenOperationFingerprintAttemptAndEventAndNoPayload() {
+		ListAppender<ILoggingEvent> log = new ListAppender<>();
+		log.start();
+		Logger logger = (Logger) LoggerFactory.getLogger("io.fencing");
+		Level level = logger.getLevel();
+		logger.setLevel(Level.DEBUG);
+		logger.addAppender(log);
+		try {
+			leaveDead("print", true);
+			this.undecided.decide(undecidedNow(), OperationDecision.notDone());
+			this.operations.<String, RuntimeException>call(request("print", true), () -> "secret result");
+			this.operations.<String, RuntimeException>call(request("print", true), () -> "never");
+		}
+		finally {
+			logger.detachAppender(log);
+			logger.setLevel(level);
+		}
+		List<String> lines = log.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+		assertThat(lines).noneMatch((line) -> line.contains(this.id) || line.contains("secret"));
+		String identity = "Operation 'print', identity #[0-9a-f]{10}";
+		for (String event : List.of(", attempt 1: STARTED", ": attempt 1 has ended and may have had effects .*",
+				", attempt 1: FAILED", ", attempt 2: STARTED", ", attempt 2: COMPLETED", ", attempt 2: ANSWERED")) {
+			assertThat(lines).anyMatch((line) -> line.matches(identity + event));
+		}
+		assertThat(this.seen.events).containsExactly("print 1 STARTED", "print 1 UNDECIDED", "print 1 FAILED",
+				"print 2 STARTED", "print 2 COMPLETED", "print 2 ANSWERED");
+	}
+
 	private static List<String> threads() {
 		return Thread.getAllStackTraces()
 			.keySet()
@@ -283,7 +318,7 @@ class ReconciliationTests {
 			.resource("account:" + this.id)
 			.resource("account:other")
 			.operationId(this.id)
-			.input("input")
+			.input("secret input")
 			.resultType(String.class)
 			.external(external);
 	}
