@@ -234,8 +234,14 @@ public record FencedOperationRequest(String name, List<String> resources, @Nulla
 		 * the same identity is answered with it. Needs a {@link #resultType}.
 		 * @param operationId the caller's stable id of one logical request
 		 * @return this builder
+		 * @throws InvalidFencedOperationException if it is {@code null}: a lost id must
+		 * not make the call repeat
 		 */
-		public Builder operationId(@Nullable String operationId) {
+		public Builder operationId(String operationId) {
+			if (operationId == null) {
+				throw new InvalidFencedOperationException(
+						"Operation '" + this.name + "' has an identity that is null; give it one, or call it without");
+			}
 			this.operationId = operationId;
 			return this;
 		}
@@ -298,8 +304,13 @@ public record FencedOperationRequest(String name, List<String> resources, @Nulla
 				throw new InvalidFencedOperationException("Operation '" + this.name
 						+ "' has an identity, but no type of its result; set 'resultType', void.class for none");
 			}
-			return new OperationIdentity(this.operationId, this.input, this.resultType, this.external,
-					this.notRepeatableFor, this.transaction);
+			try {
+				return new OperationIdentity(this.operationId, this.input, this.resultType, this.external,
+						this.notRepeatableFor, this.transaction);
+			}
+			catch (InvalidFencedOperationException ex) {
+				throw new InvalidFencedOperationException("Operation '" + this.name + "': " + ex.getMessage(), ex);
+			}
 		}
 
 		/**

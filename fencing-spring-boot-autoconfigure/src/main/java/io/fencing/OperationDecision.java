@@ -32,7 +32,7 @@ public final class OperationDecision {
 	 * @return the decision
 	 */
 	public static OperationDecision completed(@Nullable Object result) {
-		return completed(result, (result != null) ? result.getClass() : void.class);
+		return completed(result, (result != null) ? result.getClass() : Object.class);
 	}
 
 	/**

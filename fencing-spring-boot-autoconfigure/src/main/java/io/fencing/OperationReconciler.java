@@ -9,7 +9,8 @@ package io.fencing;
  *
  * <p>
  * It must be thread-safe, should end within seconds by a time-out of its own, and may
- * throw: that counts as not known yet. It is interrupted when the application stops.
+ * throw: that counts as not known yet, and is logged with its message. It is interrupted
+ * when the application stops.
  */
 public interface OperationReconciler {
 

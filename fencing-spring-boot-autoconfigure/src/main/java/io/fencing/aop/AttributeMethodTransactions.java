@@ -3,7 +3,6 @@ package io.fencing.aop;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.function.Supplier;
 
 import io.fencing.InvalidFencedOperationException;
@@ -24,9 +23,6 @@ import org.springframework.util.function.SingletonSupplier;
  * ({@code @Transactional} or others). Thread-safe.
  */
 public final class AttributeMethodTransactions implements MethodTransactions {
-
-	private static final Set<Integer> BEGUN_FOR_METHOD = Set.of(TransactionDefinition.PROPAGATION_REQUIRED,
-			TransactionDefinition.PROPAGATION_NESTED);
 
 	private final Supplier<List<TransactionAttributeSource>> sources;
 
@@ -66,10 +62,12 @@ public final class AttributeMethodTransactions implements MethodTransactions {
 		if (attribute == null) {
 			return OperationTransaction.DEFAULT;
 		}
-		if (!BEGUN_FOR_METHOD.contains(attribute.getPropagationBehavior()) || attribute.isReadOnly()) {
+		// a savepoint could be rolled back, and its record be committed
+		if (attribute.getPropagationBehavior() != TransactionDefinition.PROPAGATION_REQUIRED
+				|| attribute.isReadOnly()) {
 			throw new InvalidFencedOperationException("its transaction is read-only or of another propagation than "
-					+ "REQUIRED or NESTED, so that its record cannot commit with its work; change @Transactional, or "
-					+ "remove 'operationId'");
+					+ "REQUIRED, so that its record would not commit or roll back with its work; change "
+					+ "@Transactional, or remove 'operationId'");
 		}
 		return new OperationTransaction(this.managers.find(attribute.getQualifier(), targetClass),
 				attribute.getIsolationLevel(), attribute.getTimeout(), attribute::rollbackOn);

@@ -149,12 +149,20 @@ final class FencedBeanRules {
 			throw new InvalidFencedOperationException("@FencedOperation method '" + method + "', " + ex.getMessage(),
 					ex);
 		}
+		JournalMetadata journal = metadata.journal();
 		if (settings.onBusy() == OnBusy.SKIP) {
 			metadata.skippedResult();
+			verifySkip(journal, method);
 		}
-		JournalMetadata journal = metadata.journal();
 		if (journal != null && !this.settings.get().isOff(metadata.name())) {
 			verifyJournal(journal, method, type);
+		}
+	}
+
+	private static void verifySkip(@Nullable JournalMetadata journal, FencedMethod method) {
+		if (journal != null && method.method().getReturnType() != void.class) {
+			throw method.invalid("with an 'operationId' a skipped call would get another answer than the one recorded",
+					"let it fail when it is busy, or return nothing", null);
 		}
 	}
 
@@ -166,7 +174,8 @@ final class FencedBeanRules {
 				throw new InvalidFencedOperationException("its 'operationId' needs the journal, which needs a fenced "
 						+ "DataSource with a transaction manager; add one, or remove the attribute");
 			}
-			journaled.verify(method.operationName(), this.transactions.get().findTransaction(method.method(), type));
+			journaled.verify(method.operationName(), method.method(), journal.resultType(),
+					this.transactions.get().findTransaction(method.method(), type));
 			journal.verifyInput(journaled::supportsInput);
 		}
 		catch (InvalidFencedOperationException ex) {

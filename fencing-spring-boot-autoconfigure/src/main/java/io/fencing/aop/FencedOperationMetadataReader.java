@@ -44,7 +44,7 @@ final class FencedOperationMetadataReader {
 		checkResult(method);
 		List<ResourceTemplate> resources = new ArrayList<>();
 		for (String resource : annotation.resource()) {
-			resources.add(this.templates.parse(method, resolve(method, "resource", resource)));
+			resources.add(expression(method, "resource", resource));
 		}
 		if (resources.isEmpty()) {
 			throw method.invalid("attribute 'resource' is missing", "name at least one resource", null);
@@ -80,7 +80,7 @@ final class FencedOperationMetadataReader {
 	}
 
 	private ResourceTemplate expression(FencedMethod method, String attribute, String text) {
-		return this.templates.parse(method, resolve(method, attribute, text));
+		return this.templates.parse(method, attribute, resolve(method, attribute, text));
 	}
 
 	private static void checkNeedsIdentity(FencedMethod method, String attribute, boolean unused) {

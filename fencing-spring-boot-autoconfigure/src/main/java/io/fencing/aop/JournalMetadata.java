@@ -1,6 +1,5 @@
 package io.fencing.aop;
 
-import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
@@ -28,6 +27,14 @@ import org.springframework.expression.EvaluationContext;
  */
 record JournalMetadata(FencedMethod method, ResourceTemplate operationId, @Nullable ResourceTemplate input,
 		boolean external, Set<Class<? extends Throwable>> notRepeatableFor) {
+
+	/**
+	 * What results are read as.
+	 * @return the declared type of the method
+	 */
+	Type resultType() {
+		return GenericTypeResolver.resolveType(this.method.method().getGenericReturnType(), this.method.targetClass());
+	}
 
 	/**
 	 * Verify at start what can be known of its inputs by then.
@@ -65,10 +72,9 @@ record JournalMetadata(FencedMethod method, ResourceTemplate operationId, @Nulla
 			throw this.method.invalid("attribute 'operationId' names " + ids.size() + " identities",
 					"the body did not run, name one", null);
 		}
-		Method specific = this.method.method();
 		request.operationId(ids.get(0))
 			.input((this.input != null) ? this.input.value(context) : Arrays.asList(arguments))
-			.resultType(GenericTypeResolver.resolveType(specific.getGenericReturnType(), this.method.targetClass()))
+			.resultType(resultType())
 			.external(this.external)
 			.notRepeatableFor(this.notRepeatableFor)
 			.transaction(transaction);

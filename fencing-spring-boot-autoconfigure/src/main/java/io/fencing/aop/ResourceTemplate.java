@@ -38,15 +38,19 @@ final class ResourceTemplate {
 
 	private final FencedMethod method;
 
+	private final String attribute;
+
 	private final List<Expression> parts;
 
 	/**
 	 * Create a template.
 	 * @param method the method that it belongs to
+	 * @param attribute the attribute that it is the value of
 	 * @param parts the parts, at least one
 	 */
-	ResourceTemplate(FencedMethod method, List<Expression> parts) {
+	ResourceTemplate(FencedMethod method, String attribute, List<Expression> parts) {
 		this.method = method;
+		this.attribute = attribute;
 		this.parts = parts;
 	}
 
@@ -162,7 +166,7 @@ final class ResourceTemplate {
 
 	private InvalidFencedOperationException invalid(Expression part, String problem) {
 		return this.method.invalid("expression '" + part.getExpressionString() + "' " + problem,
-				"the body did not run, see that it names one resource (for missing parameter names "
+				"the body did not run, see what attribute '" + this.attribute + "' gets (for missing parameter names "
 						+ PARAMETER_NAMES_HINT + ")",
 				null);
 	}

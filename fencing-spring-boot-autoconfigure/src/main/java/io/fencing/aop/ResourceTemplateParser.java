@@ -50,17 +50,18 @@ final class ResourceTemplateParser {
 	}
 
 	/**
-	 * Parse a resource.
+	 * Parse a resource, or another text with expressions.
 	 * @param method the method that it belongs to
+	 * @param attribute the attribute that it is the value of
 	 * @param text the text, its placeholders resolved
 	 * @return the template
 	 * @throws io.fencing.InvalidFencedOperationException if it cannot be evaluated
 	 */
-	ResourceTemplate parse(FencedMethod method, String text) {
+	ResourceTemplate parse(FencedMethod method, String attribute, String text) {
 		if (!StringUtils.hasText(text)) {
-			throw method.invalid("a resource is blank", "name what is protected", null);
+			throw method.invalid("attribute '" + attribute + "' is blank", "name what is meant", null);
 		}
-		List<Expression> parts = split(method, text);
+		List<Expression> parts = split(method, attribute, text);
 		for (Expression part : parts) {
 			if (part instanceof SpelExpression expression) {
 				checkVariables(method, expression, expression.getAST(), variables(method.method()));
@@ -68,21 +69,21 @@ final class ResourceTemplateParser {
 				checkBeans(method, expression, expression.getAST());
 			}
 			else if (MISSED_EXPRESSION.matcher(part.getExpressionString()).find()) {
-				throw method.invalid("resource '" + text + "' has an expression without braces",
+				throw method.invalid(attribute + " '" + text + "' has an expression without braces",
 						"write #{…} around it, or #{'#'} for the character itself", null);
 			}
 		}
-		return new ResourceTemplate(method, parts);
+		return new ResourceTemplate(method, attribute, parts);
 	}
 
-	private List<Expression> split(FencedMethod method, String text) {
+	private List<Expression> split(FencedMethod method, String attribute, String text) {
 		try {
 			Expression expression = this.parser.parseExpression(text, ParserContext.TEMPLATE_EXPRESSION);
 			return (expression instanceof CompositeStringExpression composite) ? List.of(composite.getExpressions())
 					: List.of(expression);
 		}
 		catch (ParseException | IllegalStateException ex) {
-			throw method.invalid("resource '" + text + "' has a bad expression", "correct it", ex);
+			throw method.invalid(attribute + " '" + text + "' has a bad expression", "correct it", ex);
 		}
 	}
 

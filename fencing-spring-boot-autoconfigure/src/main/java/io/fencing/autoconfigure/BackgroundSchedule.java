@@ -2,6 +2,8 @@ package io.fencing.autoconfigure;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
@@ -33,6 +35,8 @@ final class BackgroundSchedule implements SmartLifecycle {
 	private final Supplier<Collection<Task>> tasks;
 
 	private final Duration interval;
+
+	private final Set<String> failing = ConcurrentHashMap.newKeySet();
 
 	private volatile @Nullable ScheduledExecutorService executor;
 
@@ -73,13 +77,24 @@ final class BackgroundSchedule implements SmartLifecycle {
 			try {
 				int rows = task.action().getAsInt();
 				logger.debug("{}: {} rows", task.description(), rows);
+				this.failing.remove(task.description());
 			}
 			catch (Throwable ex) {
 				// an Error as well: it would end the schedule without a word
 				if (isRunning()) {
-					logger.warn("{} failed; tried again in {}", task.description(), this.interval, ex);
+					tellFailure(task, ex);
 				}
 			}
+		}
+	}
+
+	// with its trace once, as long as it goes on
+	private void tellFailure(Task task, Throwable failure) {
+		if (this.failing.add(task.description())) {
+			logger.warn("{} failed; tried again every {} s", task.description(), this.interval.toSeconds(), failure);
+		}
+		else {
+			logger.warn("{} fails still: {}", task.description(), failure.getMessage());
 		}
 	}
 

@@ -59,7 +59,7 @@ public final class FencingJournalAutoConfiguration {
 	BackgroundSchedule fencingJournalCleanupSchedule(ObjectProvider<JdbcOperationJournal> journal, JdbcFences fences,
 			FencingProperties properties, FencingJdbcProperties jdbcProperties) {
 		Duration retention = properties.journal().retention();
-		return new BackgroundSchedule("fencing-cleanup-", () -> tasks(properties, fences, journal.stream()
+		return new BackgroundSchedule("fencing-journal-cleanup-", () -> tasks(properties, fences, journal.stream()
 			.map((one) -> new Task("Removal of expired rows of the journal", () -> one.removeExpired(retention)))),
 				"fencing.jdbc.cleanup-interval", jdbcProperties.getCleanupInterval());
 	}

@@ -22,10 +22,12 @@ public record JournalEntry(OperationKey key, OperationState state, String resour
 	/**
 	 * The attempt that follows.
 	 * @param next its token and owner
+	 * @param external whether it has effects outside the database: this version of the
+	 * application may know better than the one before
 	 * @return the entry when it has started
 	 */
-	public JournalEntry attempt(FencingToken next) {
-		return new JournalEntry(this.key, OperationState.RUNNING, this.resources, this.input, next, this.external,
+	public JournalEntry attempt(FencingToken next, boolean external) {
+		return new JournalEntry(this.key, OperationState.RUNNING, this.resources, this.input, next, external,
 				this.attempts + 1, null);
 	}
 

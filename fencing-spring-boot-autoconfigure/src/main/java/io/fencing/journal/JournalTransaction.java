@@ -14,8 +14,13 @@ public interface JournalTransaction {
 	boolean isRollbackOnly();
 
 	/**
-	 * Record the end of the attempt, after everything that its persistence context still
-	 * has to write, and commit.
+	 * Write what a persistence context still has to write.
+	 * @throws RuntimeException if that failed
+	 */
+	void writePending();
+
+	/**
+	 * Record the end of the attempt and commit.
 	 * @param move how it ended
 	 * @param result what to record
 	 * @throws CommitUnknownException if the commit was sent and no answer came back

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store of what is known about operation identities. Each move is guarded by the state,
- * token and owner that the mover has seen, so that of two only one succeeds. Whatever it
- * does outside of a {@link JournalTransaction} is durable when it returns. Times are
- * those of the store. Thread-safe.
+ * token, owner and number of attempts that the mover has seen, so that of two only one
+ * succeeds. Whatever it does outside of a {@link JournalTransaction} is durable when it
+ * returns. Times are those of the store. Thread-safe.
  */
 public interface OperationJournal {
 

@@ -21,11 +21,20 @@ public final class InputFingerprint {
 
 	private static final String HMAC = "HmacSHA256";
 
+	private static final HexFormat HEX = HexFormat.of();
+
+	private static final int KEY_DIGITS = 8;
+
+	// no JSON, so that it is the fingerprint of no input
+	private static final byte[] KEY_ID = "fencing.journal.fingerprint-key".getBytes(StandardCharsets.UTF_8);
+
 	private final Function<@Nullable Object, byte[]> writer;
 
 	private final Predicate<Type> writable;
 
 	private final @Nullable SecretKeySpec key;
+
+	private final String keyId;
 
 	/**
 	 * Create an instance.
@@ -37,6 +46,7 @@ public final class InputFingerprint {
 		this.writer = writer;
 		this.writable = writable;
 		this.key = (key != null) ? new SecretKeySpec(key.getBytes(StandardCharsets.UTF_8), HMAC) : null;
+		this.keyId = HEX.formatHex(hash(KEY_ID)).substring(0, KEY_DIGITS);
 	}
 
 	boolean isKeyed() {
@@ -55,17 +65,31 @@ public final class InputFingerprint {
 	/**
 	 * The fingerprint of an input.
 	 * @param input the input
-	 * @return 64 lower-case hexadecimal digits
+	 * @return 64 lower-case hexadecimal digits, the first {@value #KEY_DIGITS} of which
+	 * tell keys apart
 	 */
 	String of(@Nullable Object input) {
-		byte[] bytes = this.writer.apply(input);
+		return this.keyId + HEX.formatHex(hash(this.writer.apply(input))).substring(KEY_DIGITS);
+	}
+
+	/**
+	 * Whether two fingerprints can be compared.
+	 * @param one a fingerprint
+	 * @param other another one
+	 * @return whether both were made with the same key, or both without
+	 */
+	static boolean areComparable(String one, String other) {
+		return one.regionMatches(0, other, 0, KEY_DIGITS);
+	}
+
+	private byte[] hash(byte[] bytes) {
 		try {
 			if (this.key == null) {
-				return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+				return MessageDigest.getInstance("SHA-256").digest(bytes);
 			}
 			Mac mac = Mac.getInstance(HMAC);
 			mac.init(this.key);
-			return HexFormat.of().formatHex(mac.doFinal(bytes));
+			return mac.doFinal(bytes);
 		}
 		catch (GeneralSecurityException ex) {
 			throw new IllegalStateException("Every Java platform has SHA-256 and " + HMAC, ex);

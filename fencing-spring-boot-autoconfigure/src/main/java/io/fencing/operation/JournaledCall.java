@@ -9,6 +9,7 @@ import io.fencing.FencedOperations.FencedBody;
 import io.fencing.FencedResource;
 import io.fencing.FencingException;
 import io.fencing.FencingToken;
+import io.fencing.InvalidFencedOperationException;
 import io.fencing.JournalUnavailableException;
 import io.fencing.OperationConflictException;
 import io.fencing.OperationIdentity;
@@ -98,6 +99,12 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 		if (!entry.resources().equals(this.resources)) {
 			throw new OperationConflictException(this.request.name(), this.identity.id(), "for another resource");
 		}
+		if (!InputFingerprint.areComparable(entry.input(), this.input)) {
+			throw new InvalidFencedOperationException(this.request.name(), null,
+					"its input was recorded with another 'fencing.journal.fingerprint-key', so that nobody can tell "
+							+ "whether this is the same request; nothing was done",
+					"set the key that it was recorded with, the same on all nodes");
+		}
 		if (!entry.input().equals(this.input)) {
 			throw new OperationConflictException(this.request.name(), this.identity.id(), "with another input");
 		}
@@ -135,12 +142,13 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 			if (seen != null && seen.state().isAnswer()) {
 				return answer(seen);
 			}
-			if (seen != null && seen.state() == OperationState.RUNNING && seen.external()) {
+			boolean external = this.identity.external();
+			if (seen != null && seen.state() == OperationState.RUNNING && (external || seen.external())) {
 				doubt(seen);
 			}
 			else {
-				JournalEntry attempt = (seen != null) ? seen.attempt(token) : new JournalEntry(this.key,
-						OperationState.RUNNING, this.resources, this.input, token, this.identity.external(), 1, null);
+				JournalEntry attempt = (seen != null) ? seen.attempt(token, external) : new JournalEntry(this.key,
+						OperationState.RUNNING, this.resources, this.input, token, external, 1, null);
 				if (start(attempt, seen)) {
 					return attempt(context, attempt);
 				}
@@ -180,14 +188,7 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 	}
 
 	private T attemptInTransaction(OperationContext context, JournalEntry attempt) throws E {
-		JournalTransaction transaction;
-		try {
-			transaction = this.operations.getJournal().begin(attempt, this.identity.transaction());
-		}
-		catch (RuntimeException | Error ex) {
-			end(attempt, JournalMove.FAIL, null, ex);
-			throw ex;
-		}
+		JournalTransaction transaction = begin(context, attempt);
 		T result;
 		try {
 			result = DeferredResults.checked(this.request.name(), this.body.run());
@@ -200,19 +201,41 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 		return result;
 	}
 
+	private JournalTransaction begin(OperationContext context, JournalEntry attempt) {
+		JournalTransaction transaction = null;
+		try {
+			transaction = this.operations.getJournal().begin(attempt, this.identity.transaction());
+			throwRefusal(context);
+			return transaction;
+		}
+		catch (RuntimeException | Error ex) {
+			if (transaction != null) {
+				rollback(transaction, ex);
+			}
+			end(attempt, JournalMove.FAIL, null, ex);
+			throw ex;
+		}
+	}
+
+	private static void throwRefusal(OperationContext context) {
+		FencingException refusal = context.getRefusal();
+		if (refusal != null) {
+			throw refusal;
+		}
+	}
+
 	private void complete(OperationContext context, JournalEntry attempt, JournalTransaction transaction, T result) {
 		byte[] bytes;
 		try {
-			FencingException refusal = context.getRefusal();
-			if (refusal != null) {
-				throw refusal;
-			}
+			throwRefusal(context);
 			if (transaction.isRollbackOnly()) {
 				transaction.rollback();
 				this.outcome = OperationOutcome.ROLLED_BACK;
 				end(attempt, this.identity.external() ? JournalMove.DOUBT : JournalMove.FAIL, null, null);
 				return;
 			}
+			// the version of an entity, for instance, is part of the result
+			transaction.writePending();
 			bytes = this.operations.getAnswers().write(this.request.name(), result, this.identity.resultType());
 		}
 		catch (RuntimeException | Error ex) {
@@ -265,19 +288,23 @@ final class JournaledCall<T extends @Nullable Object, E extends Exception> imple
 
 	private void rollback(JournalEntry attempt, JournalTransaction transaction, byte @Nullable [] answer,
 			Throwable cause) {
-		try {
-			transaction.rollback();
-		}
-		catch (RuntimeException ex) {
-			// the server rolls back by itself what is never committed
-			cause.addSuppressed(ex);
-		}
+		rollback(transaction, cause);
 		JournalMove undone = this.identity.external() ? JournalMove.DOUBT : JournalMove.FAIL;
 		boolean ended = end(attempt, (answer != null) ? JournalMove.REJECT : undone, answer, cause);
 		if (!ended && answer != null) {
 			// no answer is final before it is recorded
 			this.operations.getReports().tell(attempt, AttemptEvent.UNKNOWN);
 			throw new OutcomeUnknownException(this.request.name(), this.identity.id(), cause);
+		}
+	}
+
+	private static void rollback(JournalTransaction transaction, Throwable cause) {
+		try {
+			transaction.rollback();
+		}
+		catch (RuntimeException ex) {
+			// the server rolls back by itself what is never committed
+			cause.addSuppressed(ex);
 		}
 	}
 

@@ -1,7 +1,11 @@
 package io.fencing.operation;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.Type;
+import java.util.Arrays;
 import java.util.Comparator;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
@@ -38,6 +42,8 @@ public final class JournaledOperations {
 
 	private final AttemptReports reports;
 
+	private final Map<String, Declaration> declarations = new ConcurrentHashMap<>();
+
 	private final AtomicBoolean verified = new AtomicBoolean();
 
 	/**
@@ -72,15 +78,36 @@ public final class JournaledOperations {
 	/**
 	 * Verify an operation at start, and with the first one the journal.
 	 * @param operation its name
+	 * @param method the method that it is
+	 * @param resultType the type of its result
 	 * @param transaction the transaction that it declares
-	 * @throws io.fencing.InvalidFencedOperationException if its record cannot commit with
-	 * its work, or nothing can be recorded at all
+	 * @throws InvalidFencedOperationException if its record cannot commit with its work,
+	 * another method has its name, or nothing can be recorded at all
 	 */
-	public void verify(String operation, OperationTransaction transaction) {
+	public void verify(String operation, Method method, Type resultType, OperationTransaction transaction) {
 		this.journal.check(operation, transaction);
+		Declaration declared = this.declarations.computeIfAbsent(operation,
+				(name) -> new Declaration(method, resultType));
+		// one class may have several beans, and one interface several classes
+		if (!declared.method().getName().equals(method.getName())
+				|| !Arrays.equals(declared.method().getParameterTypes(), method.getParameterTypes())) {
+			throw new InvalidFencedOperationException("its name '" + operation + "' is that of '" + declared.method()
+					+ "' too, so that each could get the answers of the other; give it a name of its own");
+		}
 		if (this.verified.compareAndSet(false, true)) {
 			verifyJournal();
 		}
+	}
+
+	/**
+	 * The type that results of an operation are read as.
+	 * @param operation the name of the operation
+	 * @return its declared type, {@code null} if no method of this application declares
+	 * it
+	 */
+	@Nullable Type findResultType(String operation) {
+		Declaration declared = this.declarations.get(operation);
+		return (declared != null) ? declared.resultType() : null;
 	}
 
 	private void verifyJournal() {
@@ -142,6 +169,15 @@ public final class JournaledOperations {
 					"its input cannot be written (" + ex.getClass().getName() + "), nothing was done",
 					"say what counts as its input with attribute 'input'");
 		}
+	}
+
+	/**
+	 * What a method with an identity declares.
+	 *
+	 * @param method the method
+	 * @param resultType the type of its result
+	 */
+	private record Declaration(Method method, Type resultType) {
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.fencing.operation;
 
+import java.lang.reflect.Type;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -15,6 +16,8 @@ import io.fencing.journal.OpenOperation;
 import io.fencing.journal.OperationKey;
 import io.fencing.journal.OperationState;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.util.Assert;
 
@@ -24,6 +27,8 @@ import org.springframework.util.Assert;
  * the attempt that was seen. Thread-safe.
  */
 public final class OperationDecisions implements UndecidedOperations {
+
+	private static final Logger logger = LoggerFactory.getLogger(OperationDecisions.class);
 
 	private final JournaledOperations operations;
 
@@ -42,7 +47,8 @@ public final class OperationDecisions implements UndecidedOperations {
 	@Override
 	public List<UndecidedOperation> find(int limit) {
 		Assert.isTrue(limit > 0, "'limit' must be above zero");
-		return available("any operation", () -> this.operations.getJournal().findUndecided(this.namespace, limit))
+		return available("undecided operations",
+				() -> this.operations.getJournal().findUndecided(this.namespace, limit))
 			.stream()
 			.map(OperationDecisions::describe)
 			.toList();
@@ -58,7 +64,8 @@ public final class OperationDecisions implements UndecidedOperations {
 	public boolean decide(UndecidedOperation operation, OperationDecision decision) {
 		OperationKey key = OperationKey.of(this.namespace, operation.name(), operation.operationId());
 		JournalEntry entry = available(operation.name(), () -> this.operations.getJournal().find(key));
-		return entry != null && entry.token().equals(operation.token()) && decide(entry, decision);
+		return entry != null && entry.token().equals(operation.token()) && entry.attempts() == operation.attempts()
+				&& decide(entry, decision);
 	}
 
 	/**
@@ -72,17 +79,25 @@ public final class OperationDecisions implements UndecidedOperations {
 			return false;
 		}
 		return switch (decision.getKind()) {
-			case COMPLETED -> record(seen, JournalMove.COMPLETE, this.operations.getAnswers()
-				.write(seen.key().name(), decision.getResult(), decision.getResultType()));
+			case COMPLETED -> record(seen, JournalMove.COMPLETE, write(seen.key().name(), decision));
 			case NOT_DONE -> record(seen, JournalMove.FAIL, null);
 			case UNKNOWN -> false;
 		};
+	}
+
+	// as calls will read it, where that is known here
+	private byte[] write(String operation, OperationDecision decision) {
+		Type declared = this.operations.findResultType(operation);
+		return this.operations.getAnswers()
+			.write(operation, decision.getResult(), (declared != null) ? declared : decision.getResultType());
 	}
 
 	private boolean record(JournalEntry seen, JournalMove move, byte @Nullable [] result) {
 		boolean recorded = available(seen.key().name(), () -> this.operations.getJournal().move(seen, move, result));
 		if (recorded) {
 			this.operations.getReports().tell(seen, move);
+			logger.info("Operation '{}', identity {}, which was undecided: {}", seen.key().name(),
+					this.operations.getReports().describe(seen), move);
 		}
 		return recorded;
 	}

@@ -40,6 +40,14 @@ public final class OperationSettingsSource {
 	}
 
 	/**
+	 * The settings where nothing else is said.
+	 * @return settings that go together
+	 */
+	OperationSettings getDefaults() {
+		return this.defaults;
+	}
+
+	/**
 	 * Find the settings of a call.
 	 * @param request the call
 	 * @return its settings

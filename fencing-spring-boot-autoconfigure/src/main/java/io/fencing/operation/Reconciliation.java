@@ -53,7 +53,7 @@ public final class Reconciliation {
 	 * @param operations where operations are recorded
 	 * @param decisions records what is found out
 	 * @param entry acquires and claims
-	 * @param settings finds the settings of operations
+	 * @param settings knows the settings to acquire with
 	 * @param resources makes resources of their keys
 	 * @param reconcilers find out what has become of operations, by their names
 	 * @param schedule when to look
@@ -114,8 +114,8 @@ public final class Reconciliation {
 			throw ex;
 		}
 		catch (InvalidFencedOperationException ex) {
-			logger.warn("Operation '{}', identity {}, cannot be settled; tried again in {}", seen.key().name(),
-					this.operations.getReports().describe(seen), this.schedule.delay(open.checks()), ex);
+			logger.warn("Operation '{}', identity {}, cannot be settled; tried again in {} s", seen.key().name(),
+					this.operations.getReports().describe(seen), this.schedule.delay(open.checks()).toSeconds(), ex);
 		}
 		catch (FencingException ex) {
 			logger.debug("Operation '{}', identity {}, is not settled yet: its lease is alive, or its resource in use",
@@ -127,15 +127,15 @@ public final class Reconciliation {
 	private boolean ask(OpenOperation open, OperationReconciler reconciler) {
 		OperationDecision decision;
 		try {
-			decision = reconciler.reconcile(OperationDecisions.describe(open));
+			decision = Objects.requireNonNull(reconciler.reconcile(OperationDecisions.describe(open)), "No decision");
 		}
 		catch (Exception ex) {
 			if (ex instanceof InterruptedException) {
 				Thread.currentThread().interrupt();
 			}
-			logger.warn("The reconciler of operation '{}' failed about identity {}; it is asked again in {}",
+			logger.warn("The reconciler of operation '{}' failed about identity {}; it is asked again in {} s",
 					open.entry().key().name(), this.operations.getReports().describe(open.entry()),
-					this.schedule.delay(open.checks()), ex);
+					this.schedule.delay(open.checks()).toSeconds(), ex);
 			return false;
 		}
 		return this.decisions.decide(open.entry(), decision);
@@ -144,7 +144,8 @@ public final class Reconciliation {
 	private boolean end(JournalEntry seen) {
 		FencedOperationRequest request = FencedOperationRequest.of(seen.key().name(), seen.resources());
 		List<FencedResource> held = Stream.of(seen.resources().split(",")).map(this.resources::ofKey).sorted().toList();
-		RunningOperation running = this.entry.enter(request, this.settings.resolve(request).atOnce(), held, null);
+		// what application.yml says of the operation may fit only what its calls say
+		RunningOperation running = this.entry.enter(request, this.settings.getDefaults().atOnce(), held, null);
 		return running.run(() -> endWhileHeld(seen), (failure) -> {
 		}, Runnable::run);
 	}

@@ -2,6 +2,9 @@ package io.fencing.operation;
 
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Type;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
 
 import io.fencing.FencedOperationRequest;
 import io.fencing.InvalidFencedOperationException;
@@ -47,16 +50,18 @@ public final class RecordedAnswers {
 	 */
 	byte[] write(String operation, @Nullable Object result, Type type) {
 		byte[] bytes;
+		Object again;
 		try {
 			bytes = this.codec.write(result, type);
-			this.codec.read(bytes, type);
+			again = this.codec.read(bytes, type);
 		}
 		catch (RuntimeException ex) {
 			// not as the cause, since its message may show the result
-			throw new InvalidFencedOperationException(operation, null,
-					"its result cannot be written and read again as '" + type.getTypeName() + "' ("
-							+ ex.getClass().getName() + "), nothing was committed",
-					"return what JSON can express, or define a ResultCodec");
+			throw unkept(operation, type, ex.getClass().getName());
+		}
+		if (result != null && again != null && !isAlike(result, again)) {
+			throw unkept(operation, type,
+					"a '" + result.getClass().getName() + "' becomes a '" + again.getClass().getName() + "'");
 		}
 		if (bytes.length > this.maxBytes) {
 			throw new InvalidFencedOperationException(operation, null,
@@ -65,6 +70,20 @@ public final class RecordedAnswers {
 					"return less, an id for instance, or raise 'fencing.journal.max-result-size'");
 		}
 		return bytes;
+	}
+
+	private static InvalidFencedOperationException unkept(String operation, Type type, String problem) {
+		return new InvalidFencedOperationException(operation, null,
+				"its result cannot be written and read again as '" + type.getTypeName() + "' (" + problem
+						+ "), nothing was committed",
+				"return what JSON can express, declared as what it is, or define a ResultCodec");
+	}
+
+	// what an open type or a superclass stands for may be lost, a stage has no end yet
+	private static boolean isAlike(Object result, Object again) {
+		return !(result instanceof CompletionStage) && (result.getClass() == again.getClass() || result.equals(again)
+				|| (result instanceof Collection && again instanceof Collection)
+				|| (result instanceof Map && again instanceof Map));
 	}
 
 	/**

@@ -106,6 +106,15 @@ class JournalStartTests {
 	}
 
 	@Test
+	void whenTwoMethodsShareANameThenRefusedUnlessTheyAreOne() {
+		StartFailures.assertRefused(this.runner.withBean(Payments.class).withBean(OtherPayments.class),
+				"its name 'pay' is that of", "Payments.run");
+		this.runner.withBean("one", Payments.class, Payments::new)
+			.withBean("other", Payments.class, Payments::new)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
 	void whenTwoReconcilersAreForOneOperationThenRefused() {
 		StartFailures.assertRefused(
 				this.runner.withBean("one", Known.class, Known::new).withBean("other", Known.class, Known::new),
@@ -123,6 +132,14 @@ class JournalStartTests {
 
 		@FencedOperation(resource = "a", name = "pay", operationId = "#{#id}")
 		void run(String id, List<Integer> amounts, Object note, Comparable<?> key) {
+		}
+
+	}
+
+	static class OtherPayments {
+
+		@FencedOperation(resource = "a", name = "pay", operationId = "#{#id}")
+		void run(String id) {
 		}
 
 	}

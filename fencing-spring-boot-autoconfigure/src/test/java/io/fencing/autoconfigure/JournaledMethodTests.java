@@ -9,8 +9,12 @@ import java.util.concurrent.CompletableFuture;
 
 import io.fencing.FencedOperation;
 import io.fencing.InvalidFencedOperationException;
+import io.fencing.OnBusy;
 import io.fencing.OperationConflictException;
+import io.fencing.OperationDecision;
 import io.fencing.OutcomeUnknownException;
+import io.fencing.UndecidedOperation;
+import io.fencing.UndecidedOperations;
 import io.fencing.testing.TcpProxy;
 import io.fencing.testing.TestServers;
 import org.assertj.core.api.Assertions;
@@ -148,6 +152,38 @@ class JournaledMethodTests {
 		assertThat(accounts.balance(this.id)).isEqualTo("99");
 	}
 
+	@Test
+	void whenFingerprintWasMadeWithAnotherKeyThenRefusedAsSuchAndNotAsAnotherRequest() {
+		accounts.open(this.id);
+		accounts.withdraw(this.id, this.id, BigDecimal.ONE, () -> {
+		});
+		node.getBean(JdbcTemplate.class)
+			.update("UPDATE fencing_operation SET input_hash = 'ffffffff' || SUBSTR(input_hash, 9) WHERE identity = ?",
+					this.id);
+		assertThatExceptionOfType(InvalidFencedOperationException.class)
+			.isThrownBy(() -> accounts.withdraw(this.id, this.id, BigDecimal.ONE, () -> {
+			}))
+			.withMessageContaining("'fencing.journal.fingerprint-key'");
+		assertThat(accounts.balance(this.id)).isEqualTo("99");
+	}
+
+	// as calls will read it
+	@Test
+	void whenDecidedResultIsNotWhatTheMethodDeclaresThenRefused() {
+		accounts.open(this.id);
+		accounts.withdraw(this.id, this.id, BigDecimal.ONE, () -> {
+		});
+		JdbcTemplate jdbc = node.getBean(JdbcTemplate.class);
+		jdbc.update("UPDATE fencing_operation SET state = 'UNDECIDED' WHERE identity = ?", this.id);
+		UndecidedOperations undecided = node.getBean(UndecidedOperations.class);
+		UndecidedOperation found = undecided.find(1).get(0);
+		assertThatExceptionOfType(InvalidFencedOperationException.class)
+			.isThrownBy(() -> undecided.decide(found, OperationDecision.completed("hello")));
+		assertThat(undecided.decide(found, OperationDecision.completed(null))).isTrue();
+		assertThat(accounts.withdraw(this.id, this.id, BigDecimal.ONE, () -> {
+		})).isNull();
+	}
+
 	private static void atCommit(Runnable task) {
 		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
@@ -160,8 +196,9 @@ class JournaledMethodTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "Nameless, name of its own", "Staged, return the finished result", "Fresh, REQUIRED or NESTED",
-			"ReadOnly, REQUIRED or NESTED", "InputOnly, without an 'operationId'" })
+	@CsvSource({ "Nameless, name of its own", "Staged, return the finished result", "Fresh, than REQUIRED",
+			"Nested, than REQUIRED", "ReadOnly, than REQUIRED", "InputOnly, without an 'operationId'",
+			"Skipping, let it fail when it is busy" })
 	void whenRecordCannotCommitWithTheWorkThenRefusedAtStart(String type, String remedy) throws Exception {
 		Class<?> beans = Class.forName(JournaledMethodTests.class.getName() + "$" + type);
 		Throwable failure = Assertions.catchThrowable(() -> start("jdbc:h2:mem:" + this.id, beans).close());
@@ -228,11 +265,30 @@ class JournaledMethodTests {
 
 	}
 
+	// a rolled back savepoint would be recorded as completed
+	static class Nested {
+
+		@Transactional(propagation = Propagation.NESTED)
+		@FencedOperation(resource = "a", name = "nested", operationId = "#{#id}")
+		void run(String id) {
+		}
+
+	}
+
 	static class ReadOnly {
 
 		@Transactional(readOnly = true)
 		@FencedOperation(resource = "a", name = "reading", operationId = "#{#id}")
 		void run(String id) {
+		}
+
+	}
+
+	static class Skipping {
+
+		@FencedOperation(resource = "a", name = "skipping", operationId = "#{#id}", onBusy = OnBusy.SKIP)
+		String run(String id) {
+			return id;
 		}
 
 	}

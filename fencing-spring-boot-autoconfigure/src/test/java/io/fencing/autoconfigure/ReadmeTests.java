@@ -62,7 +62,8 @@ class ReadmeTests {
 					class Snippet%d {
 					record Receipt() { }
 					enum Remittance { EXECUTED, NEVER_SEEN, PENDING }
-					interface BankClient { Remittance find(String id); Receipt receipt(String id); }
+					interface BankClient { Remittance find(String id); }
+					interface Payments { Receipt settle(String id); }
 					%s
 					}
 					""".formatted(i, snippets.get(i).replace("…", "throw new UnsupportedOperationException();")));

@@ -1,6 +1,8 @@
 package io.fencing.autoconfigure;
 
 import java.io.IOException;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
@@ -14,6 +16,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+
+import javax.sql.DataSource;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -217,6 +221,48 @@ class ReconciliationTests {
 			run.get(60, TimeUnit.SECONDS);
 		}
 		assertThat(this.bank.asked).hasSize(40).extracting(UndecidedOperation::operationId).doesNotHaveDuplicates();
+	}
+
+	// a node that hangs between its record and its commit
+	@Test
+	void whenOneRowIsLockedThenTheOthersAreLookedAfter() throws SQLException {
+		leaveDead("deposit", false, "locked");
+		leaveDead("deposit", false, "free");
+		makeDue();
+		try (Connection frozen = this.node.getBean(DataSource.class).getConnection()) {
+			frozen.setAutoCommit(false);
+			frozen.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+			frozen.createStatement()
+				.executeUpdate("UPDATE fencing_operation SET attempts = 7 WHERE identity = 'locked'");
+			assertThat(this.reconciliation.run()).isOne();
+			frozen.rollback();
+		}
+		assertThat(this.jdbc.queryForList("SELECT state FROM fencing_operation ORDER BY identity", String.class))
+			.containsExactly("FAILED", "RUNNING");
+	}
+
+	// both attempts have the token of the operation around them
+	@Test
+	void whenDecisionIsAboutAnEarlierAttemptThenItDoesNotCount() {
+		this.operations.run(FencedOperationRequest.of("batch", "account:" + this.id, "account:other"), () -> {
+			List<UndecidedOperation> seen = new ArrayList<>();
+			for (int i = 0; i < 2; i++) {
+				assertThatIllegalStateException().isThrownBy(() -> this.operations.call(request("print", true), () -> {
+					throw new IllegalStateException("jam");
+				}));
+				seen.add(this.undecided.find(1).get(0));
+				assertThat(this.undecided.decide(seen.get(0), OperationDecision.notDone())).isEqualTo(i == 0);
+			}
+			assertThat(seen.get(1).token()).isEqualTo(seen.get(0).token());
+			assertThat(this.undecided.decide(seen.get(1), OperationDecision.notDone())).isTrue();
+		});
+	}
+
+	@Test
+	void whenCompletedWithoutAResultThenAnsweredWithNothing() {
+		leaveDead("print", true);
+		assertThat(this.undecided.decide(undecidedNow(), OperationDecision.completed(null))).isTrue();
+		assertThat(this.operations.<String, RuntimeException>call(request("print", true), () -> "ran again")).isNull();
 	}
 
 	@Test

@@ -54,7 +54,7 @@ class OperationStateTests {
 	void whenFurtherAttemptStartsThenItHasItsTokenAndNoResult() {
 		JournalEntry failed = new JournalEntry(OperationKey.of("a", "b", "c"), OperationState.FAILED, "r", "i",
 				new FencingToken(1, "one"), false, 1, new byte[1]);
-		JournalEntry next = failed.attempt(new FencingToken(2, "two"));
+		JournalEntry next = failed.attempt(new FencingToken(2, "two"), false);
 		assertThat(next.state()).isEqualTo(OperationState.RUNNING);
 		assertThat(next.attempts()).isEqualTo(2);
 		assertThat(next.token()).isEqualTo(new FencingToken(2, "two"));

@@ -77,7 +77,7 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 			return;
 		}
 		if (beginFailure != null) {
-			context.endTransaction();
+			endTransaction();
 			return;
 		}
 		JdbcFence fence = fence();
@@ -155,9 +155,10 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 		completed(transaction);
 	}
 
-	private static void endTransaction() {
+	// those of other managers were not counted
+	private void endTransaction() {
 		OperationContext context = OperationContext.getEnforced();
-		if (context != null) {
+		if (context != null && fence() != null) {
 			context.endTransaction();
 		}
 	}

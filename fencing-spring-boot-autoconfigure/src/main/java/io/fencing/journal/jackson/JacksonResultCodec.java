@@ -12,7 +12,10 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.cfg.DateTimeFeature;
+import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.impl.UnknownSerializer;
 
 /**
@@ -33,6 +36,14 @@ public final class JacksonResultCodec implements ResultCodec {
 		.enable(SerializationFeature.FAIL_ON_EMPTY_BEANS)
 		.enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
 		.disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+		.disable(EnumFeature.WRITE_ENUMS_USING_TO_STRING, EnumFeature.READ_ENUMS_USING_TO_STRING)
+		.enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
+		.disable(DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE, DateTimeFeature.NORMALIZE_DESERIALIZED_ZONE_ID)
+		.build();
+
+	private final JsonMapper inputMapper = this.mapper.rebuild()
+		.addModule(new SimpleModule()
+			.addSerializer(new SetSerializer((element) -> this.inputMapper.writeValueAsString(element))))
 		.build();
 
 	@Override
@@ -54,7 +65,7 @@ public final class JacksonResultCodec implements ResultCodec {
 	 * @return its JSON
 	 */
 	public byte[] writeInput(@Nullable Object input) {
-		return this.mapper.writeValueAsBytes(input);
+		return this.inputMapper.writeValueAsBytes(input);
 	}
 
 	/**

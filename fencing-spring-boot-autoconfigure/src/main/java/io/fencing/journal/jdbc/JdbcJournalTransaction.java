@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
 import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
@@ -27,8 +28,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 final class JdbcJournalTransaction implements JournalTransaction, TransactionSynchronization, Ordered {
 
 	// the server has answered, and says that nothing was committed: data exceptions,
-	// constraints, rollbacks, access rules, states of transactions
-	private static final Set<String> ANSWERS = Set.of("22", "23", "25", "2D", "40", "42", "44");
+	// constraints, rollbacks, access rules, states of transactions, exceptions of
+	// triggers
+	private static final Set<String> ANSWERS = Set.of("22", "23", "25", "2D", "40", "42", "44", "P0");
 
 	private static final String COMPLETION_UNKNOWN = "40003";
 
@@ -67,10 +69,13 @@ final class JdbcJournalTransaction implements JournalTransaction, TransactionSyn
 	}
 
 	@Override
+	public void writePending() {
+		this.status.flush();
+	}
+
+	@Override
 	public void commit(JournalMove move, byte @Nullable [] result) {
 		try {
-			// what a persistence context has to write may fail as well, with an answer
-			this.status.flush();
 			if (!this.journal.moveInTransaction(this.attempt, move, result)) {
 				throw new ConcurrencyFailureException("Another attempt of the same operation has begun meanwhile");
 			}
@@ -93,7 +98,8 @@ final class JdbcJournalTransaction implements JournalTransaction, TransactionSyn
 	}
 
 	private static boolean isAnswer(RuntimeException failure) {
-		if (failure instanceof FencingException || failure instanceof UnexpectedRollbackException) {
+		if (failure instanceof FencingException || failure instanceof UnexpectedRollbackException
+				|| failure instanceof OptimisticLockingFailureException) {
 			return true;
 		}
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
@@ -134,6 +140,8 @@ final class JdbcJournalTransaction implements JournalTransaction, TransactionSyn
 
 	@Override
 	public void beforeCommit(boolean readOnly) {
+		// what a persistence context still has to write may fail as well, with an answer
+		writePending();
 		this.committing = true;
 	}
 

@@ -24,6 +24,10 @@ import io.fencing.journal.OperationKey;
 import io.fencing.journal.OperationState;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.UncategorizedSQLException;
+import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
+import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
@@ -38,6 +42,8 @@ public final class JdbcOperationJournal implements OperationJournal {
 	// integrity constraint violation: the row is there already
 	private static final String DUPLICATE = "23";
 
+	private static final String RECORD_END = "Record of the end of an operation";
+
 	private static final int BATCH = 100;
 
 	private static final List<OperationState> FORGOTTEN = Arrays.stream(OperationState.values())
@@ -51,6 +57,8 @@ public final class JdbcOperationJournal implements OperationJournal {
 	private final OperationTableScan scan;
 
 	private final Function<@Nullable String, PlatformTransactionManager> managers;
+
+	private final SQLExceptionTranslator translator = new SQLExceptionSubclassTranslator();
 
 	/**
 	 * Create a journal.
@@ -144,7 +152,9 @@ public final class JdbcOperationJournal implements OperationJournal {
 					(connection) -> this.table.move(connection, storage.getDialect(connection), attempt, next, result));
 		}
 		catch (SQLException ex) {
-			throw new JournalFailureException("record an end with the work", ex);
+			// a part of the work's transaction, so that it fails as the work does
+			DataAccessException translated = this.translator.translate(RECORD_END, null, ex);
+			throw (translated != null) ? translated : new UncategorizedSQLException(RECORD_END, null, ex);
 		}
 	}
 

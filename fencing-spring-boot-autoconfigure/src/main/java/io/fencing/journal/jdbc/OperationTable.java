@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  * result        BLOB         the encoded result or exception
  * started_at, changed_at     when the first attempt started, and when the row changed last, by the database's clock
  * check_at, checks           while it has no end: when it is to be looked after next, and how often it was in this state
- * </pre> A row changes only from the state, token and owner that were seen.
+ * </pre> A row changes only from the state, token, owner and number of attempts that were
+ * seen: several attempts inside of one operation around them have its token.
  */
 final class OperationTable {
 
@@ -114,16 +115,16 @@ final class OperationTable {
 	 */
 	boolean restart(Connection connection, DatabaseDialect dialect, JournalEntry attempt, JournalEntry seen)
 			throws SQLException {
-		try (PreparedStatement statement = prepare(connection,
-				"UPDATE " + this.name
-						+ " SET state = ?, token = ?, owner = ?, attempts = ?, result = NULL, changed_at = "
-						+ dialect.currentTime() + ", check_at = " + dialect.timeFromNow() + ", checks = 0" + guard())) {
+		try (PreparedStatement statement = prepare(connection, "UPDATE " + this.name
+				+ " SET state = ?, token = ?, owner = ?, external = ?, attempts = ?, result = NULL, changed_at = "
+				+ dialect.currentTime() + ", check_at = " + dialect.timeFromNow() + ", checks = 0" + guard())) {
 			statement.setString(1, attempt.state().name());
 			statement.setLong(2, attempt.token().value());
 			statement.setString(3, attempt.token().owner());
-			statement.setInt(4, attempt.attempts());
-			statement.setLong(5, this.checkAfter.toSeconds());
-			setGuard(statement, 6, seen);
+			statement.setBoolean(4, attempt.external());
+			statement.setInt(5, attempt.attempts());
+			statement.setLong(6, this.checkAfter.toSeconds());
+			setGuard(statement, 7, seen);
 			return statement.executeUpdate() == 1;
 		}
 	}
@@ -154,7 +155,7 @@ final class OperationTable {
 	}
 
 	static String guard() {
-		return " WHERE operation_key = ? AND state = ? AND token = ? AND owner = ?";
+		return " WHERE operation_key = ? AND state = ? AND token = ? AND owner = ? AND attempts = ?";
 	}
 
 	static void setGuard(PreparedStatement statement, int index, JournalEntry seen) throws SQLException {
@@ -162,6 +163,7 @@ final class OperationTable {
 		statement.setString(index + 1, seen.state().name());
 		statement.setLong(index + 2, seen.token().value());
 		statement.setString(index + 3, seen.token().owner());
+		statement.setInt(index + 4, seen.attempts());
 	}
 
 	PreparedStatement prepare(Connection connection, String sql) throws SQLException {

@@ -36,7 +36,8 @@ final class OperationTableScan {
 	}
 
 	/**
-	 * Find rows of operations without an end that are due.
+	 * Find rows of operations without an end that are due. One that is locked is about to
+	 * get its end, or belongs to a node that hangs and holds up nobody.
 	 * @param connection a connection in auto-commit mode
 	 * @param dialect the dialect of its database
 	 * @param namespace their namespace
@@ -50,10 +51,11 @@ final class OperationTableScan {
 		String undecided = decided.stream()
 			.map((name) -> "?")
 			.collect(Collectors.joining(", ", " OR (state = 'UNDECIDED' AND name IN (", "))"));
-		return findOpen(connection, dialect,
+		return findOpen(connection, dialect, limit,
 				"state IN ('RUNNING', 'UNDECIDED') AND (state = 'RUNNING'" + (decided.isEmpty() ? "" : undecided)
-						+ ") AND namespace = ? AND check_at <= " + dialect.currentTime() + " ORDER BY check_at",
-				Stream.concat(decided.stream(), Stream.of(namespace)).toList(), limit);
+						+ ") AND namespace = ? AND check_at <= " + dialect.currentTime()
+						+ " ORDER BY check_at LIMIT ? FOR UPDATE SKIP LOCKED",
+				Stream.concat(decided.stream(), Stream.of(namespace)).toList());
 	}
 
 	/**
@@ -67,17 +69,18 @@ final class OperationTableScan {
 	 */
 	List<OpenOperation> findUndecided(Connection connection, DatabaseDialect dialect, String namespace, int limit)
 			throws SQLException {
-		return findOpen(connection, dialect, "state = 'UNDECIDED' AND namespace = ? ORDER BY changed_at",
-				List.of(namespace), limit);
+		return findOpen(connection, dialect, limit, "state = 'UNDECIDED' AND namespace = ? ORDER BY changed_at LIMIT ?",
+				List.of(namespace));
 	}
 
-	private List<OpenOperation> findOpen(Connection connection, DatabaseDialect dialect, String condition,
-			List<String> parameters, int limit) throws SQLException {
-		try (PreparedStatement statement = this.table.prepare(connection, "SELECT " + OPEN_COLUMNS + " FROM "
-				+ this.table.getName() + " WHERE " + condition + " LIMIT " + limit)) {
+	private List<OpenOperation> findOpen(Connection connection, DatabaseDialect dialect, int limit, String condition,
+			List<String> parameters) throws SQLException {
+		try (PreparedStatement statement = this.table.prepare(connection,
+				"SELECT " + OPEN_COLUMNS + " FROM " + this.table.getName() + " WHERE " + condition)) {
 			for (int i = 0; i < parameters.size(); i++) {
 				statement.setString(i + 1, parameters.get(i));
 			}
+			statement.setInt(parameters.size() + 1, limit);
 			try (ResultSet rows = statement.executeQuery()) {
 				List<OpenOperation> found = new ArrayList<>();
 				while (rows.next()) {
@@ -107,7 +110,7 @@ final class OperationTableScan {
 						+ OperationTable.guard() + " AND checks = ?")) {
 			statement.setLong(1, delay.toSeconds());
 			OperationTable.setGuard(statement, 2, seen.entry());
-			statement.setInt(6, seen.checks());
+			statement.setInt(7, seen.checks());
 			return statement.executeUpdate() == 1;
 		}
 	}
