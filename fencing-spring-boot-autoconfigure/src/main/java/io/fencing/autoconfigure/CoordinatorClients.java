@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.fencing.InvalidFencedOperationException;
 import io.fencing.lease.redisson.RedissonClientHolder;
+import io.fencing.lease.redisson.RedissonPatience;
 import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
@@ -83,7 +84,7 @@ final class CoordinatorClients {
 		config.setCodec(StringCodec.INSTANCE);
 		config.setUsername(url.username());
 		config.setPassword(url.password());
-		config.useSingleServer()
+		RedissonPatience.limit(config.useSingleServer())
 			.setAddress(url.address())
 			.setDatabase(url.database())
 			.setConnectionMinimumIdleSize(1)

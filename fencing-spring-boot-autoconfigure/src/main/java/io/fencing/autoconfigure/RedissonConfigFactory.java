@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.fencing.autoconfigure.CoordinatorClients.RedissonConfigSource;
+import io.fencing.lease.redisson.RedissonPatience;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.BaseConfig;
@@ -94,7 +95,8 @@ final class RedissonConfigFactory implements RedissonConfigSource {
 			.setSlaveConnectionMinimumIdleSize(1));
 	}
 
-	private void applyCommon(BaseConfig<?> servers) {
+	private <T extends BaseConfig<T>> void applyCommon(T servers) {
+		RedissonPatience.limit(servers);
 		if (StringUtils.hasText(this.properties.getClientName())) {
 			servers.setClientName(this.properties.getClientName());
 		}

@@ -24,6 +24,8 @@ public final class RedissonClientHolder implements AutoCloseable {
 
 	private final AtomicReference<@Nullable CompletableFuture<RedissonClient>> client = new AtomicReference<>();
 
+	private volatile @Nullable Throwable lastFailure;
+
 	private volatile boolean closed;
 
 	private RedissonClientHolder(Supplier<RedissonClient> factory, boolean owned) {
@@ -70,6 +72,29 @@ public final class RedissonClientHolder implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Have a client created anew if it is owned, since this one does not work any more;
+	 * one that belongs to somebody else stays.
+	 * @param useless the client that does not work
+	 */
+	void replace(RedissonClient useless) {
+		CompletableFuture<RedissonClient> present = this.client.get();
+		if (this.owned && present != null && present.isDone() && !present.isCompletedExceptionally()
+				&& present.join() == useless && this.client.compareAndSet(present, null)) {
+			Thread thread = new Thread(useless::shutdown, "fencing-redisson-stop");
+			thread.setDaemon(true);
+			thread.start();
+		}
+	}
+
+	/**
+	 * Why the client is not there yet.
+	 * @return why its last creation failed, {@code null} if it did not
+	 */
+	@Nullable Throwable getLastFailure() {
+		return this.lastFailure;
+	}
+
 	private void start(CompletableFuture<RedissonClient> created) {
 		Thread thread = new Thread(() -> create(created), THREAD_NAME);
 		thread.setDaemon(true);
@@ -84,6 +109,7 @@ public final class RedissonClientHolder implements AutoCloseable {
 	private void create(CompletableFuture<RedissonClient> created) {
 		try {
 			RedissonClient redisson = this.factory.get();
+			this.lastFailure = null;
 			created.complete(redisson);
 			if (this.closed && this.owned) {
 				redisson.shutdown();
@@ -96,6 +122,7 @@ public final class RedissonClientHolder implements AutoCloseable {
 	}
 
 	private void fail(CompletableFuture<RedissonClient> created, Throwable failure) {
+		this.lastFailure = failure;
 		this.client.compareAndSet(created, null);
 		created.completeExceptionally(failure);
 	}

@@ -61,7 +61,7 @@ public final class RedissonLeaseCoordinator implements LeaseCoordinator {
 				List.of(this.keys.lease(resource), this.keys.token(resource)),
 				List.of(request.owner(), millis(request.leaseTime()), this.tokenRetention));
 		TimedAnswer answers = new TimedAnswer(request.operation(), resource, timeout, true);
-		return answers.understood(ScriptReply.answer(answers.get(this.clients.get(), call::run)));
+		return answers.understood(ScriptReply.answer(answers.get(this.clients, call::run)));
 	}
 
 	@Override
@@ -72,7 +72,7 @@ public final class RedissonLeaseCoordinator implements LeaseCoordinator {
 		RenewalRound round = new RenewalRound(leases.stream().map(this::renewal).toList(), timeout);
 		CoordinatorUnavailableException failure = null;
 		try {
-			new TimedAnswer(null, null, timeout, false).get(this.clients.get(), round::run);
+			new TimedAnswer(null, null, timeout, false).get(this.clients, round::run);
 		}
 		catch (CoordinatorUnavailableException ex) {
 			failure = ex;
@@ -80,7 +80,7 @@ public final class RedissonLeaseCoordinator implements LeaseCoordinator {
 		Renewals answers = round.end();
 		if (answers.renewed().isEmpty() && answers.refused().isEmpty()) {
 			throw (failure != null) ? failure
-					: new CoordinatorUnavailableException(null, null, "Redis gave no usable answer to a renewal", null);
+					: new CoordinatorUnavailableException(null, null, "the answer of Redis was not understood", null);
 		}
 		return answers;
 	}
@@ -104,7 +104,7 @@ public final class RedissonLeaseCoordinator implements LeaseCoordinator {
 	private boolean release(String operation, FencedResource resource, String owner, Duration keepFor,
 			Duration timeout) {
 		TimedAnswer answers = new TimedAnswer(operation, resource, timeout, false);
-		return answers.understood(ScriptReply.flag(answers.get(this.clients.get(), (client) -> {
+		return answers.understood(ScriptReply.flag(answers.get(this.clients, (client) -> {
 			// the name as subscribers use it, mapped by the client where it maps names
 			String channel = client.getTopic(this.keys.released(resource), StringCodec.INSTANCE)
 				.getChannelNames()
@@ -120,7 +120,7 @@ public final class RedissonLeaseCoordinator implements LeaseCoordinator {
 		ScriptCall call = new ScriptCall(this.scripts.lift(), List.of(this.keys.token(resource)),
 				List.of(Long.toString(token), this.tokenRetention));
 		TimedAnswer answers = new TimedAnswer(null, resource, timeout, false);
-		answers.understood(ScriptReply.flag(answers.get(this.clients.get(), call::run)));
+		answers.understood(ScriptReply.flag(answers.get(this.clients, call::run)));
 	}
 
 	@Override

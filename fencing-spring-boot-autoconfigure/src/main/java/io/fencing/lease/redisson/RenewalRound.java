@@ -53,7 +53,7 @@ final class RenewalRound {
 			sendUnanswered(client);
 		}
 		return CompletableFuture.allOf(this.renewals.stream().map(Renewal::reply).toArray(CompletableFuture[]::new))
-			.handle((ignored, failure) -> null);
+			.thenApply((ignored) -> null);
 	}
 
 	private void sendTogether(RedissonClient client) {
@@ -61,7 +61,7 @@ final class RenewalRound {
 		RBatch batch = client.createBatch(BatchOptions.defaults().retryAttempts(0));
 		RScriptAsync redis = batch.getScript(StringCodec.INSTANCE);
 		for (Renewal renewal : this.renewals) {
-			renewal.call().addTo(redis).thenAccept(renewal.reply()::complete);
+			renewal.call().addTo(redis, renewal.reply());
 		}
 		CompletionStage<?> ended = batch.executeAsync()
 			.toCompletableFuture()

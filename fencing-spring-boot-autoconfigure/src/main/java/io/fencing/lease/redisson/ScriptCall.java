@@ -1,5 +1,6 @@
 package io.fencing.lease.redisson;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -25,8 +26,20 @@ import org.redisson.client.codec.StringCodec;
  * @param script the script
  * @param keys its keys, all in one slot
  * @param arguments its arguments
+ * @param ticket goes along as the last argument and comes back at the end of the reply,
+ * so that the reply to another call is never taken for the one to this
  */
-record ScriptCall(LuaScript script, List<String> keys, List<String> arguments) {
+record ScriptCall(LuaScript script, List<String> keys, List<String> arguments, String ticket) {
+
+	/**
+	 * Create a call with a ticket of its own.
+	 * @param script the script
+	 * @param keys its keys, all in one slot
+	 * @param arguments its arguments
+	 */
+	ScriptCall(LuaScript script, List<String> keys, List<String> arguments) {
+		this(script, keys, arguments, ScriptReply.newTicket());
+	}
 
 	/**
 	 * Run it.
@@ -54,7 +67,7 @@ record ScriptCall(LuaScript script, List<String> keys, List<String> arguments) {
 		ended.whenComplete((ignored, failure) -> sent.cancel(false));
 		sent.whenComplete((result, failure) -> {
 			if (failure == null) {
-				reply.complete(result);
+				answer(reply, result);
 			}
 			else if (mayLoad && isForgotten(failure)) {
 				load(redis, reply);
@@ -63,6 +76,15 @@ record ScriptCall(LuaScript script, List<String> keys, List<String> arguments) {
 				reply.completeExceptionally(failure);
 			}
 		});
+	}
+
+	private void answer(CompletableFuture<@Nullable Object> reply, @Nullable Object result) {
+		try {
+			reply.complete(ScriptReply.withoutTicket(result, this.ticket));
+		}
+		catch (ForeignReplyException ex) {
+			reply.completeExceptionally(ex);
+		}
 	}
 
 	private void load(RScript redis, CompletableFuture<@Nullable Object> reply) {
@@ -80,16 +102,29 @@ record ScriptCall(LuaScript script, List<String> keys, List<String> arguments) {
 	 * Add it to a pipeline, with its source: an error of one call, such as a forgotten
 	 * script, would leave others of the pipeline without a reply.
 	 * @param pipeline the pipeline
-	 * @return the reply to come
+	 * @param reply takes the reply, if one comes that is understood
 	 */
-	RFuture<@Nullable Object> addTo(RScriptAsync pipeline) {
-		return pipeline.evalAsync(this.keys.get(0), RScript.Mode.READ_WRITE, this.script.text(),
-				RScript.ReturnType.LIST, List.copyOf(this.keys), this.arguments.toArray());
+	void addTo(RScriptAsync pipeline, CompletableFuture<@Nullable Object> reply) {
+		pipeline
+			.<@Nullable Object>evalAsync(this.keys.get(0), RScript.Mode.READ_WRITE, this.script.text(),
+					RScript.ReturnType.LIST, List.copyOf(this.keys), values())
+			.thenAccept((result) -> {
+				List<?> own = ScriptReply.withoutTicket(result, this.ticket);
+				if (own != null) {
+					reply.complete(own);
+				}
+			});
 	}
 
 	private RFuture<@Nullable Object> evaluate(RScriptAsync redis) {
 		return redis.evalShaAsync(this.keys.get(0), RScript.Mode.READ_WRITE, this.script.sha(), RScript.ReturnType.LIST,
-				List.copyOf(this.keys), this.arguments.toArray());
+				List.copyOf(this.keys), values());
+	}
+
+	private Object[] values() {
+		List<String> values = new ArrayList<>(this.arguments);
+		values.add(this.ticket);
+		return values.toArray();
 	}
 
 	private static boolean isForgotten(Throwable failure) {

@@ -2,6 +2,7 @@ package io.fencing.lease.redisson;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Pattern;
 
 import io.fencing.lease.LeaseAnswer;
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ScriptReply {
 
+	private static final String TICKET = "ticket:";
+
 	private static final long NO = 0;
 
 	private static final long YES = 1;
@@ -23,6 +26,35 @@ final class ScriptReply {
 	private static final Pattern TOKEN = Pattern.compile("[1-9][0-9]{0,15}");
 
 	private ScriptReply() {
+	}
+
+	/**
+	 * A ticket for one call.
+	 * @return a text that no other call has
+	 */
+	static String newTicket() {
+		return TICKET + Long.toUnsignedString(ThreadLocalRandom.current().nextLong(), Character.MAX_RADIX);
+	}
+
+	/**
+	 * What a reply says to the call with this ticket.
+	 * @param reply the reply
+	 * @param ticket the ticket
+	 * @return its parts without the ticket, {@code null} if there is none
+	 * @throws ForeignReplyException if it bears the ticket of another call
+	 */
+	static @Nullable List<?> withoutTicket(@Nullable Object reply, String ticket) {
+		if (!(reply instanceof List<?> parts) || parts.isEmpty()) {
+			return null;
+		}
+		Object last = parts.get(parts.size() - 1);
+		if (ticket.equals(last)) {
+			return parts.subList(0, parts.size() - 1);
+		}
+		if (last instanceof String text && text.startsWith(TICKET)) {
+			throw new ForeignReplyException();
+		}
+		return null;
 	}
 
 	/**

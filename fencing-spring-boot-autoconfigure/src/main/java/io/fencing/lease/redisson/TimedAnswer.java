@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencedResource;
@@ -49,16 +50,16 @@ final class TimedAnswer {
 	 * Make a call and wait for its answer. A call that has not been answered in time is
 	 * cancelled.
 	 * @param <T> the type of the answer
-	 * @param client the client to come
+	 * @param clients gives the client
 	 * @param call the call
 	 * @return the answer
 	 */
-	<T extends @Nullable Object> T get(CompletableFuture<RedissonClient> client,
+	<T extends @Nullable Object> T get(RedissonClientHolder clients,
 			Function<RedissonClient, CompletableFuture<T>> call) {
 		if (this.interruptible && Thread.currentThread().isInterrupted()) {
 			throw unavailable("the thread was interrupted before it could ask", null);
 		}
-		RedissonClient redisson = await(client);
+		RedissonClient redisson = await(clients.get(), () -> notConnected(clients.getLastFailure()));
 		CompletableFuture<T> answer;
 		try {
 			answer = call.apply(redisson);
@@ -67,7 +68,13 @@ final class TimedAnswer {
 			throw failed(ex);
 		}
 		try {
-			return await(answer);
+			return await(answer, () -> unavailable("Redis gave no answer" + inTime(), null));
+		}
+		catch (CoordinatorUnavailableException ex) {
+			if (ex.getCause() instanceof ForeignReplyException) {
+				clients.replace(redisson);
+			}
+			throw ex;
 		}
 		finally {
 			answer.cancel(false);
@@ -87,7 +94,8 @@ final class TimedAnswer {
 		return answer;
 	}
 
-	private <T extends @Nullable Object> T await(CompletableFuture<T> future) {
+	private <T extends @Nullable Object> T await(CompletableFuture<T> future,
+			Supplier<CoordinatorUnavailableException> late) {
 		boolean interrupted = false;
 		try {
 			while (true) {
@@ -103,7 +111,7 @@ final class TimedAnswer {
 			}
 		}
 		catch (TimeoutException ex) {
-			throw unavailable("Redis gave no answer within " + this.timeout.toMillis() + " ms", ex);
+			throw late.get();
 		}
 		catch (ExecutionException ex) {
 			throw failed((ex.getCause() != null) ? ex.getCause() : ex);
@@ -118,8 +126,18 @@ final class TimedAnswer {
 		}
 	}
 
+	private CoordinatorUnavailableException notConnected(@Nullable Throwable lastFailure) {
+		String problem = "there was no connection to Redis" + inTime();
+		return unavailable((lastFailure != null) ? problem + ", and before " + FailureReason.of(lastFailure) : problem,
+				lastFailure);
+	}
+
+	private String inTime() {
+		return " within " + this.timeout.toMillis() + " ms";
+	}
+
 	private CoordinatorUnavailableException failed(Throwable cause) {
-		return unavailable("Redis could not be asked", cause);
+		return unavailable(FailureReason.of(cause), cause);
 	}
 
 	private CoordinatorUnavailableException unavailable(String problem, @Nullable Throwable cause) {

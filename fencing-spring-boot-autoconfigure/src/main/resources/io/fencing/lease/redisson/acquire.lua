@@ -1,5 +1,5 @@
--- KEYS: lease, token. ARGV: owner, lease time in ms, token retention in ms.
--- Answers {1, token} when granted, {0, remaining time in ms} when another owner has it.
+-- KEYS: lease, token. ARGV: owner, lease time in ms, token retention in ms, ticket.
+-- Answers {1, token, ticket} when granted, {0, remaining time in ms, ticket} when another owner has it.
 -- Lease and token are given in this one step; the owner that has the lease gets the same token again.
 local now = redis.call('TIME')
 local current = redis.call('GET', KEYS[1])
@@ -14,7 +14,7 @@ if current then
 			redis.call('PEXPIRE', KEYS[1], ARGV[2])
 			remaining = tonumber(ARGV[2])
 		end
-		return {0, remaining}
+		return {0, remaining, ARGV[4]}
 	end
 	token = tonumber(token)
 else
@@ -28,4 +28,4 @@ end
 -- Lua alone would print 1.8e+15
 token = string.format('%.0f', token)
 redis.call('SET', KEYS[1], token .. ':' .. ARGV[1], 'PX', ARGV[2])
-return {1, token}
+return {1, token, ARGV[4]}

@@ -132,7 +132,7 @@ class RedissonLeaseCoordinatorTests {
 			"return {'1', '5'}", "return {0}", "return {0, -1}", "return {0, '5'}", "return {1, '5', 6}",
 			"return redis.error_reply('ERR no')", "return {ok = 'OK'}", "return {{1, '5'}}", "error('broken')" })
 	void case12WhenReplyIsNotUnderstoodThenNothingIsGranted(String script) {
-		LuaScript garbage = LuaScript.of(script);
+		LuaScript garbage = ticketed(script);
 		LeaseCoordinator broken = redis.coordinator(new LeaseScripts(garbage, garbage, garbage, garbage));
 		assertThatUnavailable(() -> CoordinatorInvariants.answer(broken, this.resource, "me"));
 	}
@@ -141,7 +141,7 @@ class RedissonLeaseCoordinatorTests {
 	@ValueSource(strings = { "return nil", "return {}", "return 1", "return {2}", "return {'1'}", "return {1, 1}",
 			"return redis.error_reply('ERR no')", "error('broken')" })
 	void case12WhenReplyIsNotUnderstoodThenNothingIsRenewedReleasedOrLifted(String script) {
-		LuaScript garbage = LuaScript.of(script);
+		LuaScript garbage = ticketed(script);
 		LeaseCoordinator broken = redis.coordinator(new LeaseScripts(garbage, garbage, garbage, garbage));
 		Lease lease = lease("a");
 		assertThatUnavailable(() -> broken.renew(List.of(lease), TIMEOUT));
@@ -195,7 +195,7 @@ class RedissonLeaseCoordinatorTests {
 
 	@Test
 	void whenPipelineIsFullOfErrorsThenEachIsAskedOnItsOwn() {
-		LuaScript half = LuaScript.of("if ARGV[1] == 'bad' then error('broken') end return {1}");
+		LuaScript half = ticketed("if ARGV[1] == 'bad' then error('broken') end return {1}");
 		LeaseCoordinator broken = redis.coordinator(new LeaseScripts(half, half, half, half));
 		List<Lease> good = new ArrayList<>();
 		List<Lease> all = new ArrayList<>();
@@ -354,6 +354,11 @@ class RedissonLeaseCoordinatorTests {
 		holder.close();
 		assertThat(client.isShutdown()).as("not ours").isFalse();
 		assertThatUnavailable(() -> lazy.tryAcquire(request("me"), TIMEOUT));
+	}
+
+	private static LuaScript ticketed(String script) {
+		return LuaScript.of("local reply = (function() " + script + " end)() if type(reply) == 'table' and not reply.ok"
+				+ " and not reply.err then table.insert(reply, ARGV[#ARGV]) end return reply");
 	}
 
 	private LeaseRequest request(String owner) {
