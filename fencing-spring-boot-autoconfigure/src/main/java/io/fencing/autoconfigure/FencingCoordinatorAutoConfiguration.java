@@ -1,6 +1,7 @@
 package io.fencing.autoconfigure;
 
 import io.fencing.autoconfigure.CoordinatorClients.RedissonConfigSource;
+import io.fencing.fence.FencingMode;
 import io.fencing.lease.LeaseCoordinator;
 import io.fencing.lease.redisson.RedissonClientHolder;
 import io.fencing.lease.redisson.RedissonCoordinatorSettings;
@@ -9,6 +10,7 @@ import org.redisson.api.RedissonClient;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -35,6 +37,15 @@ public final class FencingCoordinatorAutoConfiguration {
 	RedissonClientHolder fencingRedissonClient(FencingProperties properties, ListableBeanFactory beanFactory,
 			ObjectProvider<RedissonConfigSource> configSource) {
 		return new CoordinatorClients(properties.coordinator(), beanFactory, configSource.getIfAvailable()).choose();
+	}
+
+	@Bean
+	SmartInitializingSingleton fencingRedissonWarmUp(RedissonClientHolder client, FencingProperties properties) {
+		return () -> {
+			if (properties.mode() != FencingMode.OFF) {
+				client.warmUp();
+			}
+		};
 	}
 
 	@Bean

@@ -9,10 +9,11 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 
 /**
- * The Redisson client, created on first use: creation costs a tenth of a second and more,
- * and fails while Redis is down, so neither belongs in the start of an application. After
- * a failure the next use tries again. At most one creation runs at any time, on a thread
- * of its own, so that each caller waits no longer than it wants to. Thread-safe.
+ * The Redisson client, created on first use or in the background before it: creation
+ * costs a tenth of a second and more, and fails while Redis is down, so neither belongs
+ * in the start of an application. After a failure the next use tries again. At most one
+ * creation runs at any time, on a thread of its own, so that each caller waits no longer
+ * than it wants to. Thread-safe.
  */
 public final class RedissonClientHolder implements AutoCloseable {
 
@@ -49,6 +50,16 @@ public final class RedissonClientHolder implements AutoCloseable {
 	 */
 	public static RedissonClientHolder owning(Supplier<RedissonClient> factory) {
 		return new RedissonClientHolder(factory, true);
+	}
+
+	/**
+	 * Create a client that is owned in the background, so that the first call need not
+	 * wait for it. If that fails, the first call tries again.
+	 */
+	public void warmUp() {
+		if (this.owned) {
+			get();
+		}
 	}
 
 	/**
