@@ -1,6 +1,7 @@
 package io.fencing.lease;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -37,6 +38,8 @@ final class LeaseAcquirer {
 
 	// bounds the rate of attempts that fail at once
 	private static final Duration FAILURE_PAUSE = Duration.ofMillis(100);
+
+	private static final Duration ABANDON_AGAIN = Duration.ofSeconds(2);
 
 	private static final int MAX_ABANDONED = 1_000;
 
@@ -100,7 +103,10 @@ final class LeaseAcquirer {
 	}
 
 	private void abandon(LeaseRequest request) {
-		later(() -> this.coordinator.abandon(request, this.commandTimeout));
+		Runnable task = () -> this.coordinator.abandon(request, this.commandTimeout);
+		later(task);
+		// a server that was frozen may run the request after the first of these
+		CompletableFuture.delayedExecutor(ABANDON_AGAIN.toNanos(), TimeUnit.NANOSECONDS, this::later).execute(task);
 	}
 
 	/**

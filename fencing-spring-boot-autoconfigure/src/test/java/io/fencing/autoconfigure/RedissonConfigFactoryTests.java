@@ -16,6 +16,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
 import org.redisson.config.Config;
+import org.redisson.config.ReadMode;
 import redis.embedded.RedisServer;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -90,6 +91,15 @@ class RedissonConfigFactoryTests {
 		this.runner.withPropertyValues("spring.data.redis.cluster.nodes=a:1,b:2").run((context) -> {
 			Config config = context.getBean(RedissonConfigSource.class).create();
 			assertThat(config.useClusterServers().getNodeAddresses()).containsExactly("redis://a:1", "redis://b:2");
+		});
+	}
+
+	@Test
+	void case34WhenMasterAndReplicasAreGivenThenTheirRolesAreAskedForAndMasterIsUsed() {
+		this.runner.withPropertyValues("spring.data.redis.masterreplica.nodes=a:1,b:2").run((context) -> {
+			Config config = context.getBean(RedissonConfigSource.class).create();
+			assertThat(config.useReplicatedServers().getNodeAddresses()).containsExactly("redis://a:1", "redis://b:2");
+			assertThat(config.useReplicatedServers().getReadMode()).isEqualTo(ReadMode.MASTER);
 		});
 	}
 

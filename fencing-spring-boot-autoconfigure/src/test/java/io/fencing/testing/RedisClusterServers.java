@@ -27,7 +27,7 @@ import static org.awaitility.Awaitility.await;
  * A Redis Cluster of three masters, the first of which has a replica. One of each version
  * per JVM, started on first use on free loopback ports, stopped when the JVM ends.
  */
-public final class RedisClusterServers {
+public final class RedisClusterServers implements AutoCloseable {
 
 	private static final int MASTERS = 3;
 
@@ -64,7 +64,19 @@ public final class RedisClusterServers {
 		}
 		this.ports = new ArrayList<>(this.servers.keySet());
 		join();
-		Runtime.getRuntime().addShutdownHook(new Thread(this::stop));
+	}
+
+	private RedisClusterServers stoppedAtTheEnd() {
+		Runtime.getRuntime().addShutdownHook(new Thread(this::close));
+		return this;
+	}
+
+	/**
+	 * Start some of Redis 6.2 of the test's own.
+	 * @return the running servers
+	 */
+	public static RedisClusterServers start() {
+		return new RedisClusterServers(TestServers::newRedis);
 	}
 
 	private static int freePort() {
@@ -167,7 +179,8 @@ public final class RedisClusterServers {
 			.orElse(null);
 	}
 
-	private void stop() {
+	@Override
+	public void close() {
 		this.client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
 		try {
 			for (RedisServer server : this.servers.values()) {
@@ -182,13 +195,13 @@ public final class RedisClusterServers {
 
 	private static final class Redis6 {
 
-		static final RedisClusterServers SERVERS = new RedisClusterServers(TestServers::newRedis);
+		static final RedisClusterServers SERVERS = new RedisClusterServers(TestServers::newRedis).stoppedAtTheEnd();
 
 	}
 
 	private static final class Redis7 {
 
-		static final RedisClusterServers SERVERS = new RedisClusterServers(TestServers::newRedis7);
+		static final RedisClusterServers SERVERS = new RedisClusterServers(TestServers::newRedis7).stoppedAtTheEnd();
 
 	}
 

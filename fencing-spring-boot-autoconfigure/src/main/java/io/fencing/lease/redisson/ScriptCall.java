@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RFuture;
@@ -21,7 +22,9 @@ import org.redisson.client.codec.StringCodec;
  * <p>
  * It goes by {@code EVALSHA} and loads the script itself where Redis has forgotten it:
  * Redisson's own way of doing this hides the command from cancellation, so that it would
- * be sent again long after the caller has given up.
+ * be sent again long after the caller has given up. That way remains for a slot that has
+ * just moved: only the call is redirected to its new master, what is loaded goes to the
+ * old one.
  *
  * @param script the script
  * @param keys its keys, all in one slot
@@ -58,19 +61,24 @@ record ScriptCall(LuaScript script, List<String> keys, List<String> arguments, S
 	 * @param reply takes the reply; cancelling it keeps what was not sent from being sent
 	 */
 	void run(RedissonClient client, CompletableFuture<@Nullable Object> reply) {
-		send(client.getScript(StringCodec.INSTANCE), reply, true);
+		send(client.getScript(StringCodec.INSTANCE), reply, this::load);
 	}
 
-	private void send(RScript redis, CompletableFuture<@Nullable Object> reply, boolean mayLoad) {
-		RFuture<@Nullable Object> sent = evaluate(redis);
+	private void send(RScript redis, CompletableFuture<@Nullable Object> reply,
+			BiConsumer<RScript, CompletableFuture<@Nullable Object>> whenForgotten) {
+		deliver(evaluate(redis), redis, reply, whenForgotten);
+	}
+
+	private void deliver(RFuture<@Nullable Object> sent, RScript redis, CompletableFuture<@Nullable Object> reply,
+			@Nullable BiConsumer<RScript, CompletableFuture<@Nullable Object>> whenForgotten) {
 		CompletionStage<@Nullable Object> ended = reply;
 		ended.whenComplete((ignored, failure) -> sent.cancel(false));
 		sent.whenComplete((result, failure) -> {
 			if (failure == null) {
 				answer(reply, result);
 			}
-			else if (mayLoad && isForgotten(failure)) {
-				load(redis, reply);
+			else if (whenForgotten != null && isForgotten(failure) && !reply.isDone()) {
+				whenForgotten.accept(redis, reply);
 			}
 			else {
 				reply.completeExceptionally(failure);
@@ -93,9 +101,13 @@ record ScriptCall(LuaScript script, List<String> keys, List<String> arguments, S
 				reply.completeExceptionally(failure);
 			}
 			else if (!reply.isDone()) {
-				send(redis, reply, false);
+				send(redis, reply, this::sendSource);
 			}
 		});
+	}
+
+	private void sendSource(RScript redis, CompletableFuture<@Nullable Object> reply) {
+		deliver(evaluateSource(redis), redis, reply, null);
 	}
 
 	/**
@@ -105,15 +117,17 @@ record ScriptCall(LuaScript script, List<String> keys, List<String> arguments, S
 	 * @param reply takes the reply, if one comes that is understood
 	 */
 	void addTo(RScriptAsync pipeline, CompletableFuture<@Nullable Object> reply) {
-		pipeline
-			.<@Nullable Object>evalAsync(this.keys.get(0), RScript.Mode.READ_WRITE, this.script.text(),
-					RScript.ReturnType.LIST, List.copyOf(this.keys), values())
-			.thenAccept((result) -> {
-				List<?> own = ScriptReply.withoutTicket(result, this.ticket);
-				if (own != null) {
-					reply.complete(own);
-				}
-			});
+		evaluateSource(pipeline).thenAccept((result) -> {
+			List<?> own = ScriptReply.withoutTicket(result, this.ticket);
+			if (own != null) {
+				reply.complete(own);
+			}
+		});
+	}
+
+	private RFuture<@Nullable Object> evaluateSource(RScriptAsync redis) {
+		return redis.evalAsync(this.keys.get(0), RScript.Mode.READ_WRITE, this.script.text(), RScript.ReturnType.LIST,
+				List.copyOf(this.keys), values());
 	}
 
 	private RFuture<@Nullable Object> evaluate(RScriptAsync redis) {

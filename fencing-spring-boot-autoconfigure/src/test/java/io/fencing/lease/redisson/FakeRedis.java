@@ -121,20 +121,26 @@ final class FakeRedis implements AutoCloseable {
 
 	private String reply(Socket socket, List<String> command) {
 		return switch (command.get(0).toUpperCase(Locale.ROOT)) {
-			case "EVALSHA" -> {
-				String script = NAMES.get(command.get(1));
-				this.scripts.add(script);
-				String own = this.answer.apply(wellAnswered(script, command));
-				String before = this.heldBack.replace(socket, own);
-				yield (before != null) ? before : own;
-			}
-			case "EVAL" -> "*0\r\n";
+			case "EVALSHA" -> script(socket, command, command.get(1));
+			case "EVAL" -> script(socket, command, LuaScript.of(command.get(1)).sha());
 			case "SCRIPT" -> bulk(LuaScript.of(command.get(2)).sha());
 			case "PING" -> "+PONG\r\n";
 			case "SUBSCRIBE", "UNSUBSCRIBE" ->
 				"*3\r\n" + bulk(command.get(0).toLowerCase(Locale.ROOT)) + bulk(command.get(1)) + ":1\r\n";
 			default -> "+OK\r\n";
 		};
+	}
+
+	private String script(Socket socket, List<String> command, String sha) {
+		// Redisson asks in this way whether it talks to a cluster
+		String script = NAMES.get(sha);
+		if (script == null) {
+			return "$-1\r\n";
+		}
+		this.scripts.add(script);
+		String own = this.answer.apply(wellAnswered(script, command));
+		String before = this.heldBack.replace(socket, own);
+		return (before != null) ? before : own;
 	}
 
 	private String wellAnswered(String script, List<String> command) {
