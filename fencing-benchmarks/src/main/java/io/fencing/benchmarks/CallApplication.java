@@ -107,7 +107,8 @@ class CallApplication {
 	 */
 	static final class GrantingCoordinator implements LeaseCoordinator {
 
-		private final AtomicLong tokens = new AtomicLong();
+		// tokens carry their time, and storages refuse what is older than they remember
+		private final AtomicLong tokens = new AtomicLong(System.currentTimeMillis() * 1000);
 
 		@Override
 		public LeaseAnswer tryAcquire(LeaseRequest request, Duration timeout) {
