@@ -79,8 +79,8 @@ public final class OperationDecision {
 	}
 
 	/**
-	 * The type that the result is written as.
-	 * @return the type, {@code void.class} for none
+	 * The type that the result is written as, where no method declares the operation.
+	 * @return the type
 	 */
 	public Type getResultType() {
 		return this.resultType;

@@ -68,7 +68,7 @@ final class TimedAnswer {
 			throw failed(ex);
 		}
 		try {
-			return await(answer, () -> unavailable("Redis gave no answer" + inTime(), null));
+			return await(answer, () -> unavailable("Redis gave no answer in time", null));
 		}
 		catch (CoordinatorUnavailableException ex) {
 			if (ex.getCause() instanceof ForeignReplyException) {
@@ -127,13 +127,9 @@ final class TimedAnswer {
 	}
 
 	private CoordinatorUnavailableException notConnected(@Nullable Throwable lastFailure) {
-		String problem = "there was no connection to Redis" + inTime();
-		return unavailable((lastFailure != null) ? problem + ", and before " + FailureReason.of(lastFailure) : problem,
+		return unavailable(
+				(lastFailure != null) ? FailureReason.of(lastFailure) : "there was no connection to Redis in time",
 				lastFailure);
-	}
-
-	private String inTime() {
-		return " within " + this.timeout.toMillis() + " ms";
 	}
 
 	private CoordinatorUnavailableException failed(Throwable cause) {
