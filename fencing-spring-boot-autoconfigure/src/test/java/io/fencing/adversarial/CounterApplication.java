@@ -25,7 +25,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * uses the starter as any application does.
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
-@Import(RedisCounters.class)
+@Import({ RedisCounters.class, Ledgers.class })
 @EnableAutoConfiguration(
 		excludeName = { "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
 				"org.springframework.boot.data.jdbc.autoconfigure.DataJdbcRepositoriesAutoConfiguration",

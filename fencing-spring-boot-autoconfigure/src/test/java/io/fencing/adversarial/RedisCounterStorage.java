@@ -1,11 +1,6 @@
 package io.fencing.adversarial;
 
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
-
-import io.lettuce.core.event.command.CommandListener;
-import io.lettuce.core.event.command.CommandStartedEvent;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -16,24 +11,14 @@ import org.springframework.data.redis.core.StringRedisTemplate;
  */
 final class RedisCounterStorage implements CounterStorage, AutoCloseable {
 
-	private final Map<Thread, Runnable> gates = new ConcurrentHashMap<>();
+	private final CommandGate gate = new CommandGate();
 
 	private final LettuceConnectionFactory factory;
 
 	private final StringRedisTemplate template;
 
 	RedisCounterStorage(LettuceConnectionFactory factory) {
-		factory.getRequiredNativeClient().addListener(new CommandListener() {
-
-			@Override
-			public void commandStarted(CommandStartedEvent event) {
-				Runnable action = RedisCounterStorage.this.gates.remove(Thread.currentThread());
-				if (action != null) {
-					action.run();
-				}
-			}
-
-		});
+		factory.getRequiredNativeClient().addListener(this.gate);
 		this.factory = factory;
 		this.template = new StringRedisTemplate(factory);
 	}
@@ -68,12 +53,12 @@ final class RedisCounterStorage implements CounterStorage, AutoCloseable {
 
 	@Override
 	public void beforeNextAccess(Runnable action) {
-		this.gates.put(Thread.currentThread(), action);
+		this.gate.beforeNextCommand(action);
 	}
 
 	@Override
 	public void open() {
-		this.gates.remove(Thread.currentThread());
+		this.gate.open();
 	}
 
 	/**
