@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends renewals in batches, on a few threads of its own, so that one master that hangs
- * does not end the leases on others. A failure of any kind ends nothing: the renewal is
- * tried again. Thread-safe.
+ * does not end the leases on others; what finds no thread waits for one, and nobody waits
+ * with it. A failure of any kind ends nothing: the renewal is tried again. Thread-safe.
  */
 final class BatchRenewer {
 
@@ -38,8 +38,9 @@ final class BatchRenewer {
 
 	private final Consumer<WatchedLease> settled;
 
-	private final ThreadPoolExecutor threads = new ThreadPoolExecutor(0, MAX_BATCHES_IN_FLIGHT, 10, TimeUnit.SECONDS,
-			new SynchronousQueue<>(), new DaemonThreads("fencing-renewal-"), new ThreadPoolExecutor.CallerRunsPolicy());
+	private final ThreadPoolExecutor threads = new ThreadPoolExecutor(MAX_BATCHES_IN_FLIGHT, MAX_BATCHES_IN_FLIGHT, 10,
+			TimeUnit.SECONDS, new LinkedBlockingQueue<>(), new DaemonThreads("fencing-renewal-"),
+			new ThreadPoolExecutor.DiscardPolicy());
 
 	/**
 	 * Create a renewer.
@@ -54,6 +55,7 @@ final class BatchRenewer {
 		this.clock = clock;
 		this.commandTimeout = commandTimeout;
 		this.settled = settled;
+		this.threads.allowCoreThreadTimeOut(true);
 	}
 
 	/**
@@ -100,7 +102,8 @@ final class BatchRenewer {
 	private Renewals send(List<WatchedLease> batch) {
 		List<Lease> leases = new ArrayList<>();
 		for (WatchedLease entry : batch) {
-			if (!entry.isGivenBack()) {
+			// while it waited for a thread it may have come to its end
+			if (!entry.isGivenBack() && !entry.getLease().isLost()) {
 				leases.add(entry.getLease());
 			}
 		}

@@ -19,6 +19,9 @@ final class WatchedLease {
 
 	private static final int RENEWALS_PER_LEASE_TIME = 3;
 
+	// a renewal that is due within this part of its period goes along with others
+	private static final int SLACKS_PER_PERIOD = 16;
+
 	// a renewal that failed is tried again after this part of the lease time
 	private static final int RETRIES_PER_LEASE_TIME = 10;
 
@@ -81,12 +84,14 @@ final class WatchedLease {
 	}
 
 	/**
-	 * Start a renewal if one is due.
+	 * Start a renewal if one is due, or nearly so: many leases are renewed together then,
+	 * however they came one after another.
 	 * @return whether it is to be sent; then it ends with {@link #confirm},
 	 * {@link #refuse} or {@link #postpone}
 	 */
 	synchronized boolean startRenewal() {
-		if (untilRenewal() > 0 || this.lease.isLost() || this.givenBack) {
+		if (untilRenewal() > getRenewalPeriod().toNanos() / SLACKS_PER_PERIOD || this.lease.isLost()
+				|| this.givenBack) {
 			return false;
 		}
 		this.inFlight = true;

@@ -3,7 +3,10 @@ package io.fencing.lease;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Function;
@@ -267,6 +270,47 @@ class WatchdogTests {
 		other.look();
 		await().until(() -> this.coordinator.getRemaining(this.resource).equals(LEASE));
 		hanging.countDown();
+	}
+
+	@Test
+	void whenAllThreadsHangThenLossesAreToldAllTheSame() {
+		CountDownLatch hanging = new CountDownLatch(1);
+		Watchdog other = watchdog(new DelegatingCoordinator(this.coordinator) {
+			@Override
+			public Renewals renew(Collection<Lease> leases, Duration timeout) {
+				awaitLatch(hanging);
+				return super.renew(leases, timeout);
+			}
+		}, this.listener);
+		int leases = 5_000;
+		for (int i = 0; i < leases; i++) {
+			other.watch(acquire(this.resources.create("hanging-" + i)), terms(true));
+		}
+		this.clock.advance(LEASE.dividedBy(3));
+		assertThat(CompletableFuture.runAsync(other::look)).succeedsWithin(Duration.ofSeconds(10));
+		this.clock.advance(LEASE);
+		other.look();
+		assertThat(this.listener.lost).hasSize(leases);
+		hanging.countDown();
+	}
+
+	@Test
+	void whenLeasesAreDueOneAfterAnotherThenTheyAreRenewedTogether() {
+		List<Lease> leases = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			leases.add(watch(this.resources.create("spread-" + i), true));
+			this.clock.advance(LEASE.dividedBy(3_000));
+		}
+		Duration passed = Duration.ZERO;
+		while (passed.compareTo(LEASE.dividedBy(3)) < 0) {
+			Lease first = Collections.min(leases, Comparator.comparing(Lease::getRemaining));
+			Duration pause = Duration.ofNanos(this.watchdog.look());
+			await().until(() -> first.getRemaining().compareTo(LEASE.multipliedBy(9).dividedBy(10)) > 0);
+			assertThat(this.batches).hasSizeLessThan(20);
+			this.clock.advance(pause);
+			passed = passed.plus(pause);
+		}
+		assertThat(leases).noneMatch(Lease::isLost);
 	}
 
 	@Test

@@ -15,9 +15,9 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * A Redis server that is killed with SIGKILL and started again, with the data that it
- * saved last or without any. It ends with this JVM.
+ * saved last or without any, and stopped where it is with SIGSTOP. It ends with this JVM.
  */
-public final class RedisProcess implements AutoCloseable {
+public final class RedisProcess implements Freezable, AutoCloseable {
 
 	private static final Duration LIMIT = Duration.ofSeconds(20);
 
@@ -37,7 +37,7 @@ public final class RedisProcess implements AutoCloseable {
 	 * @param directory a directory of its own
 	 * @param arguments its further arguments
 	 */
-	RedisProcess(int port, Path directory, String... arguments) {
+	public RedisProcess(int port, Path directory, String... arguments) {
 		this.port = port;
 		this.directory = directory;
 		this.arguments = List.of(arguments);
@@ -106,8 +106,23 @@ public final class RedisProcess implements AutoCloseable {
 		}
 	}
 
-	public boolean isAlive() {
-		return this.process.isAlive();
+	@Override
+	public void freeze() {
+		signal("STOP");
+	}
+
+	@Override
+	public void thaw() {
+		signal("CONT");
+	}
+
+	private void signal(String signal) {
+		try {
+			new ProcessBuilder("kill", "-" + signal, Long.toString(this.process.pid())).start().onExit().join();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	public int getPort() {
