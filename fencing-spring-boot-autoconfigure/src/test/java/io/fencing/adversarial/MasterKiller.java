@@ -21,6 +21,8 @@ final class MasterKiller {
 
 	private static final Duration LONGEST_AFTER_SAVE = Duration.ofMillis(300);
 
+	private static final Duration LONGEST_SPLIT = Duration.ofMillis(600);
+
 	private static final Duration LOOK = Duration.ofMillis(20);
 
 	private final MortalRedis redis;
@@ -80,25 +82,38 @@ final class MasterKiller {
 			case TAKE_OVER -> {
 				master.kill();
 				master.loseData();
-				awaitTakeOver(key, master);
+				RedisProcess next = awaitTakeOver(key);
+				if (next != null) {
+					this.redis.startAsReplica(master, next);
+				}
+				else {
+					master.start();
+				}
+			}
+			case SPLIT -> {
+				master.freeze();
+				RedisProcess next = awaitTakeOver(key);
+				master.thaw();
+				if (next != null) {
+					pause(LONGEST_SPLIT);
+					this.redis.demote(master, next);
+				}
 			}
 		}
 	}
 
-	private void awaitTakeOver(String key, RedisProcess killed) {
+	/**
+	 * Wait until another server is the master.
+	 * @return the server, {@code null} if there is no replica that can take over
+	 */
+	private RedisProcess awaitTakeOver(String key) {
 		long end = System.nanoTime() + TAKE_OVER.toNanos();
 		RedisProcess next = this.redis.findMaster(key);
 		while (next == null && System.nanoTime() - end < 0) {
 			LockSupport.parkNanos(LOOK.toNanos());
 			next = this.redis.findMaster(key);
 		}
-		if (next != null) {
-			this.redis.startAsReplica(killed, next);
-		}
-		else {
-			// there was no replica that could
-			killed.start();
-		}
+		return next;
 	}
 
 	private void pause(Duration longest) {
@@ -111,7 +126,7 @@ final class MasterKiller {
 	int getKills() {
 		return this.counts.entrySet()
 			.stream()
-			.filter((entry) -> entry.getKey() != Fault.FLUSH)
+			.filter((entry) -> entry.getKey() != Fault.FLUSH && entry.getKey() != Fault.SPLIT)
 			.mapToInt(Map.Entry::getValue)
 			.sum();
 	}
@@ -139,7 +154,10 @@ final class MasterKiller {
 		OLD_RESTART,
 
 		/** It dies, another takes its place, and it comes back without data. */
-		TAKE_OVER
+		TAKE_OVER,
+
+		/** It hangs, another takes its place, and for a while both are masters. */
+		SPLIT
 
 	}
 

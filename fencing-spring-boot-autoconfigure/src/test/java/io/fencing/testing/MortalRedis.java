@@ -67,6 +67,13 @@ public abstract class MortalRedis implements AutoCloseable {
 	public abstract void startAsReplica(RedisProcess server, RedisProcess master);
 
 	/**
+	 * Let a server that takes itself for a master know that another has taken its place.
+	 * @param server the server, which runs
+	 * @param master the other server
+	 */
+	public abstract void demote(RedisProcess server, RedisProcess master);
+
+	/**
 	 * Whether every master and every replica works.
 	 */
 	public abstract boolean isWhole();
@@ -97,6 +104,9 @@ public abstract class MortalRedis implements AutoCloseable {
 	 * @return whether it does
 	 */
 	static boolean accepts(RedisProcess server, String command) {
+		if (server.isFrozen()) {
+			return false;
+		}
 		try {
 			server.console().send(command);
 			return true;

@@ -85,6 +85,11 @@ final class MortalRedisCluster extends MortalRedis {
 	}
 
 	@Override
+	public void demote(RedisProcess server, RedisProcess master) {
+		// the others tell it
+	}
+
+	@Override
 	public boolean isWhole() {
 		return getServers().stream().allMatch((server) -> accepts(server, "PING")) && getServers().stream()
 			.filter((server) -> accepts(server, "WAIT 1 1") && "1".equals(server.console().send("WAIT 1 1000")))

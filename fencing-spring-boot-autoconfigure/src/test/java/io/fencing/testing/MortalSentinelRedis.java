@@ -79,6 +79,14 @@ final class MortalSentinelRedis extends MortalRedis {
 	}
 
 	@Override
+	public void demote(RedisProcess server, RedisProcess master) {
+		// as a Sentinel does it, some seconds later
+		server.console().send("REPLICAOF 127.0.0.1 " + master.getPort());
+		server.console().send("CLIENT KILL TYPE normal");
+		server.console().send("CLIENT KILL TYPE pubsub");
+	}
+
+	@Override
 	public boolean isWhole() {
 		List<Map<String, String>> replicas = this.sentinel.slaves(MASTER);
 		return findMaster("") != null && replicas.size() == 1 && "slave".equals(replicas.get(0).get("flags"))

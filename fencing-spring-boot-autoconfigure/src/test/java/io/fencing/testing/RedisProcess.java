@@ -31,6 +31,8 @@ public final class RedisProcess implements Freezable, AutoCloseable {
 
 	private volatile Process process;
 
+	private volatile boolean frozen;
+
 	/**
 	 * Create a server, not started.
 	 * @param port its port
@@ -108,12 +110,21 @@ public final class RedisProcess implements Freezable, AutoCloseable {
 
 	@Override
 	public void freeze() {
+		this.frozen = true;
 		signal("STOP");
 	}
 
 	@Override
 	public void thaw() {
 		signal("CONT");
+		this.frozen = false;
+	}
+
+	/**
+	 * Whether it is stopped, and would let whoever asks it wait.
+	 */
+	boolean isFrozen() {
+		return this.frozen;
 	}
 
 	private void signal(String signal) {
