@@ -78,7 +78,9 @@ public final class LedgerLoad {
 					}
 				}));
 			}
-			this.parent.await("STOP");
+			while (!this.parent.receive().equals("STOP")) {
+				// GO
+			}
 			this.stopped = true;
 			for (Future<?> worker : workers) {
 				worker.get();
@@ -148,7 +150,8 @@ public final class LedgerLoad {
 	}
 
 	/**
-	 * Run it: {@code RUN seed accounts}, {@code STOP}, {@code PROGRESS accounts}.
+	 * Run it: {@code RUN seed accounts}, {@code GO} as often as one likes, {@code STOP},
+	 * {@code PROGRESS accounts}.
 	 * @param args the properties of {@link CounterApplication}
 	 */
 	public static void main(String[] args) {

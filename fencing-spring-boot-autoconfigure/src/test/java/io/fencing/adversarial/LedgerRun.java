@@ -58,10 +58,7 @@ final class LedgerRun {
 		}
 	}
 
-	/**
-	 * Look at the ledgers as they are now, since they may disappear.
-	 */
-	void look() {
+	private void look() {
 		for (String account : this.accounts) {
 			List<LedgerEntry> entries = this.storage.apply(account);
 			if (entries != null) {
@@ -74,6 +71,14 @@ final class LedgerRun {
 				}
 			}
 		}
+	}
+
+	/**
+	 * Look at the ledgers, and let the workers know that somebody is still there.
+	 */
+	void goOn() {
+		this.workers.forEach((worker) -> worker.send("GO"));
+		look();
 	}
 
 	/**
