@@ -46,6 +46,8 @@ class MasterKilledRunTests {
 
 	private static final Duration SHORT_FORM = Duration.ofSeconds(4);
 
+	private static final Duration LONGEST_EXTENSION = Duration.ofSeconds(30);
+
 	private static final List<String> ACCOUNTS = List.of("first", "second", LedgerLoad.NAIVE);
 
 	private static final Duration LEASE = Duration.ofSeconds(1);
@@ -117,7 +119,7 @@ class MasterKilledRunTests {
 		MasterKiller killer = new MasterKiller(redis, keys, this.seed);
 		Duration time = FaultsProperties.time(SHORT_FORM);
 		long end = System.nanoTime() + time.toNanos();
-		long last = end + 2 * time.toNanos();
+		long last = end + LONGEST_EXTENSION.toNanos();
 		// without a kill and a lost update of the account without a fence it has shown
 		// nothing
 		BooleanSupplier goesOn = () -> System.nanoTime() - end < 0

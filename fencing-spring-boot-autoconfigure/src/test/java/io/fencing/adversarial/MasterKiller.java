@@ -67,7 +67,8 @@ final class MasterKiller {
 
 	private void happen(Fault fault, String key, RedisProcess master) {
 		switch (fault) {
-			case FLUSH -> master.console().send("FLUSHALL");
+			// it may have become a replica at this very moment
+			case FLUSH -> MortalRedis.accepts(master, "FLUSHALL");
 			case EMPTY_RESTART -> {
 				master.kill();
 				master.loseData();

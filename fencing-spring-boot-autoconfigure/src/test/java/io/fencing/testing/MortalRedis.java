@@ -103,7 +103,7 @@ public abstract class MortalRedis implements AutoCloseable {
 	 * @param command the command
 	 * @return whether it does
 	 */
-	static boolean accepts(RedisProcess server, String command) {
+	public static boolean accepts(RedisProcess server, String command) {
 		if (server.isFrozen()) {
 			return false;
 		}

@@ -55,6 +55,21 @@ public final class RedisProcess implements Freezable, AutoCloseable {
 		command.addAll(this.arguments);
 		command.addAll(List.of("--port", Integer.toString(this.port), "--bind", "127.0.0.1"));
 		command.addAll(List.of(more));
+		launch(command);
+		await().atMost(LIMIT)
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(10))
+			.ignoreExceptions()
+			.until(() -> {
+				if (!this.process.isAlive()) {
+					// while it was away, its port may have served as that of a client
+					launch(command);
+				}
+				return "PONG".equals(console().send("PING"));
+			});
+	}
+
+	private void launch(List<String> command) {
 		try {
 			this.process = new ProcessBuilder(command).directory(this.directory.toFile())
 				.redirectErrorStream(true)
@@ -64,11 +79,6 @@ public final class RedisProcess implements Freezable, AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		await().atMost(LIMIT)
-			.pollDelay(Duration.ZERO)
-			.pollInterval(Duration.ofMillis(10))
-			.ignoreException(UncheckedIOException.class)
-			.until(() -> "PONG".equals(console().send("PING")));
 	}
 
 	/**
