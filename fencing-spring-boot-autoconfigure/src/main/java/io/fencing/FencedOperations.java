@@ -22,6 +22,7 @@ public interface FencedOperations {
 	 * @throws E what the body threw, unchanged
 	 * @throws LeaseNotAcquiredException if a resource stayed leased to somebody else
 	 * @throws CoordinatorUnavailableException if the coordinator could not be reached
+	 * @throws ApplicationShutdownException if this application is shutting down
 	 * @throws LeaseLostException if work was stopped since the lease was lost
 	 * @throws StaleTokenException if a storage refused the token
 	 * @throws AdmissionTimeoutException if a storage could not be claimed in time

@@ -2,12 +2,13 @@ package io.fencing;
 
 /**
  * What an operation does when its resource is leased to somebody else for longer than it
- * may wait.
+ * may wait, or when this application is shutting down.
  */
 public enum OnBusy {
 
 	/**
-	 * Throw a {@link LeaseNotAcquiredException}.
+	 * Throw a {@link LeaseNotAcquiredException} or an
+	 * {@link ApplicationShutdownException}.
 	 */
 	FAIL,
 

@@ -32,12 +32,14 @@ public enum OperationOutcome {
 	BUSY,
 
 	/**
-	 * As {@link #BUSY}, and the caller had asked to skip.
+	 * As {@link #BUSY}, or the application is shutting down, and the caller had asked to
+	 * skip.
 	 */
 	SKIPPED,
 
 	/**
-	 * The coordinator could not be reached; the body did not run.
+	 * The coordinator could not be reached, or the application is shutting down; the body
+	 * did not run.
 	 */
 	UNAVAILABLE,
 

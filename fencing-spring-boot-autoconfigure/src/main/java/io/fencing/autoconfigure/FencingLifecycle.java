@@ -5,15 +5,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 /**
- * Ends leases when the application stops: after the web server has drained and schedulers
- * have stopped, before the clients of Redis and databases close.
+ * Ends leases when the application stops: after the web server has drained, listeners
+ * have stopped, and executors and schedulers have let their running tasks end, before the
+ * clients of Redis and databases close.
  */
 final class FencingLifecycle implements SmartLifecycle {
 
-	// web servers, schedulers and message listeners stop in the 4096 phases above
-	private static final int PHASE = Integer.MAX_VALUE - 8192;
+	// web servers and message listeners stop in the phases near the greatest one,
+	// executors and schedulers in theirs, clients in those near zero
+	private static final int PHASE = ExecutorConfigurationSupport.DEFAULT_PHASE - 1024;
 
 	private static final Logger logger = LoggerFactory.getLogger(FencingLifecycle.class);
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import io.fencing.ApplicationShutdownException;
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencedResource;
 import io.fencing.FencingListeners;
@@ -79,6 +80,16 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 
 	@Override
 	public List<Lease> acquire(LeaseTerms terms, List<FencedResource> resources) {
+		this.watchdog.beginCall();
+		try {
+			return acquireAll(terms, resources);
+		}
+		finally {
+			this.watchdog.endCall();
+		}
+	}
+
+	private List<Lease> acquireAll(LeaseTerms terms, List<FencedResource> resources) {
 		LeaseAcquirer.Wait wait = this.acquirer.start(terms, this.owners.next());
 		List<Lease> leases = new ArrayList<>(resources.size());
 		boolean complete = false;
@@ -86,8 +97,11 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 			for (FencedResource resource : resources) {
 				Lease lease = wait.acquire(resource);
 				// from here on, since the next one may take longer than this one lasts
-				this.watchdog.watch(lease, terms);
 				leases.add(lease);
+				if (!this.watchdog.watch(lease, terms)) {
+					// granted while the application stopped
+					throw new ApplicationShutdownException(terms.operation(), resource);
+				}
 			}
 			for (Lease lease : leases) {
 				logger.debug("Operation '{}' on resource {}: leased with token {}", terms.operation(),
@@ -114,6 +128,16 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 
 	@Override
 	public @Nullable RuntimeException release(Collection<? extends HeldResource> leases) {
+		this.watchdog.beginCall();
+		try {
+			return releaseAll(leases);
+		}
+		finally {
+			this.watchdog.endCall();
+		}
+	}
+
+	private @Nullable RuntimeException releaseAll(Collection<? extends HeldResource> leases) {
 		Map<Lease, LeaseTerms> ours = new LinkedHashMap<>();
 		List<HeldResource> inReverse = new ArrayList<>(leases);
 		Collections.reverse(inReverse);

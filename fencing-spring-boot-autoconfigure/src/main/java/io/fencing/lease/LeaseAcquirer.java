@@ -6,6 +6,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
+import io.fencing.ApplicationShutdownException;
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencedResource;
 import io.fencing.FencingException;
@@ -173,6 +174,7 @@ final class LeaseAcquirer {
 		 * @return the lease
 		 * @throws LeaseNotAcquiredException if it stayed leased to somebody else
 		 * @throws CoordinatorUnavailableException if there was no usable answer in time
+		 * @throws ApplicationShutdownException if everything is refused
 		 */
 		Lease acquire(FencedResource resource) {
 			LeaseRequest request = new LeaseRequest(this.terms.operation(), resource, this.owner,
@@ -211,6 +213,7 @@ final class LeaseAcquirer {
 				}
 				catch (InterruptedException ex) {
 					Thread.currentThread().interrupt();
+					checkAccepting(resource);
 					throw notAcquired(line, resource, "the thread was interrupted while it waited");
 				}
 				throw notAcquired(line, resource,
@@ -247,7 +250,8 @@ final class LeaseAcquirer {
 				FencedResource resource) throws InterruptedException {
 			Duration takenFor = line.getTakenFor();
 			line.noteUnknown();
-			if (Thread.currentThread().isInterrupted() || LeaseAcquirer.this.refusing) {
+			checkAccepting(resource);
+			if (Thread.currentThread().isInterrupted()) {
 				throw failure;
 			}
 			if (getTimeLeft().compareTo(FAILURE_PAUSE) > 0) {
@@ -265,9 +269,7 @@ final class LeaseAcquirer {
 		}
 
 		private Attempt attempt(LeaseRequest request, Duration timeout) {
-			if (LeaseAcquirer.this.refusing) {
-				throw unavailable(request.resource(), "this application is shutting down");
-			}
+			checkAccepting(request.resource());
 			boolean earlierUndecided = this.undecided;
 			this.undecided = true;
 			long startedAt = LeaseAcquirer.this.clock.nanoTime();
@@ -294,6 +296,12 @@ final class LeaseAcquirer {
 				if (timeLeft.isNegative()) {
 					throw unavailable(request.resource(), "every grant arrived after its own end");
 				}
+			}
+		}
+
+		private void checkAccepting(FencedResource resource) {
+			if (LeaseAcquirer.this.refusing) {
+				throw new ApplicationShutdownException(this.terms.operation(), resource);
 			}
 		}
 

@@ -22,6 +22,7 @@ public interface LeaseManager {
 	 * @throws io.fencing.LeaseNotAcquiredException if one stayed leased to somebody else
 	 * @throws io.fencing.CoordinatorUnavailableException if there was no usable answer
 	 * within the wait
+	 * @throws io.fencing.ApplicationShutdownException if this application shuts down
 	 */
 	List<Lease> acquire(LeaseTerms terms, List<FencedResource> resources);
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -46,6 +47,8 @@ final class Watchdog {
 
 	private final Condition emptied = this.lock.newCondition();
 
+	private final AtomicInteger calls = new AtomicInteger();
+
 	private volatile long wakeAt;
 
 	private volatile boolean stopping;
@@ -80,14 +83,13 @@ final class Watchdog {
 	 * Keep a lease.
 	 * @param lease the lease
 	 * @param terms the terms that it was acquired on
+	 * @return whether it may be worked with, {@code false} after a stop
 	 */
-	void watch(Lease lease, LeaseTerms terms) {
+	boolean watch(Lease lease, LeaseTerms terms) {
 		WatchedLease entry = new WatchedLease(lease, terms, this.clock);
 		this.watched.put(lease, entry);
-		if (this.stopped) {
-			lease.lose(LossReason.SHUTDOWN);
-		}
 		wakeFor(entry);
+		return !this.stopped;
 	}
 
 	/**
@@ -103,10 +105,24 @@ final class Watchdog {
 		}
 		entry.giveBack();
 		this.losses.reportIfLost(lease);
-		if (this.stopping && this.watched.isEmpty()) {
-			signalEmptied();
-		}
+		signalIfIdle();
 		return entry.getTerms();
+	}
+
+	/**
+	 * Note that a call that acquires or gives back has begun. A stop waits for its end,
+	 * so that clients are not closed under it.
+	 */
+	void beginCall() {
+		this.calls.incrementAndGet();
+	}
+
+	/**
+	 * Note that such a call has ended.
+	 */
+	void endCall() {
+		this.calls.decrementAndGet();
+		signalIfIdle();
 	}
 
 	/**
@@ -118,8 +134,8 @@ final class Watchdog {
 	}
 
 	/**
-	 * Wait until all leases are given back, then lose those that are not, and every one
-	 * that comes later.
+	 * Wait until all leases are given back, then lose those that are not. What comes
+	 * later must be given back at once.
 	 * @param grace the longest time to wait
 	 * @return whether all were given back in time
 	 */
@@ -155,7 +171,7 @@ final class Watchdog {
 		this.lock.lock();
 		try {
 			long left = grace.toNanos();
-			while (!this.watched.isEmpty() && left > 0) {
+			while (!isIdle() && left > 0) {
 				left = this.emptied.awaitNanos(left);
 			}
 		}
@@ -168,7 +184,14 @@ final class Watchdog {
 		return this.watched.isEmpty();
 	}
 
-	private void signalEmptied() {
+	private boolean isIdle() {
+		return this.calls.get() == 0 && this.watched.isEmpty();
+	}
+
+	private void signalIfIdle() {
+		if (!this.stopping || !isIdle()) {
+			return;
+		}
 		this.lock.lock();
 		try {
 			this.emptied.signalAll();

@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import io.fencing.ApplicationShutdownException;
 import io.fencing.FencedOperationRequest;
 import io.fencing.FencedOperations;
 import io.fencing.FencedResource;
@@ -159,7 +160,7 @@ public final class FencedOperationExecutor implements FencedOperations {
 		try {
 			return Optional.of(this.entry.enter(request, settings, missing, current));
 		}
-		catch (LeaseNotAcquiredException ex) {
+		catch (LeaseNotAcquiredException | ApplicationShutdownException ex) {
 			if (settings.onBusy() == OnBusy.SKIP) {
 				return Optional.empty();
 			}

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
+import io.fencing.ApplicationShutdownException;
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencedOperationRequest;
 import io.fencing.FencedResource;
@@ -105,6 +106,9 @@ public final class OperationObserver {
 			catch (CoordinatorUnavailableException ex) {
 				this.askAgainAt.set(this.clock.nanoTime() + PAUSE_WITHOUT_ANSWER);
 				this.unanswered = true;
+			}
+			catch (ApplicationShutdownException ex) {
+				// says nothing about the resource
 			}
 			catch (FencingException ex) {
 				observation = Observation.REFUSED;

@@ -1,6 +1,7 @@
 package io.fencing.operation;
 
 import io.fencing.AdmissionTimeoutException;
+import io.fencing.ApplicationShutdownException;
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencingException;
 import io.fencing.JournalUnavailableException;
@@ -29,7 +30,8 @@ final class Outcomes {
 		if (ex instanceof LeaseNotAcquiredException) {
 			return OperationOutcome.BUSY;
 		}
-		if (ex instanceof CoordinatorUnavailableException || ex instanceof JournalUnavailableException) {
+		if (ex instanceof CoordinatorUnavailableException || ex instanceof JournalUnavailableException
+				|| ex instanceof ApplicationShutdownException) {
 			return OperationOutcome.UNAVAILABLE;
 		}
 		if (ex instanceof LeaseLostException) {

@@ -130,8 +130,10 @@ public final class Reconciliation {
 			decision = Objects.requireNonNull(reconciler.reconcile(OperationDecisions.describe(open)), "No decision");
 		}
 		catch (Exception ex) {
-			if (ex instanceof InterruptedException) {
+			if (ex instanceof InterruptedException || Thread.currentThread().isInterrupted()) {
+				// the application stops
 				Thread.currentThread().interrupt();
+				return false;
 			}
 			logger.warn("The reconciler of operation '{}' failed about identity {}; it is asked again in {} s",
 					open.entry().key().name(), this.operations.getReports().describe(open.entry()),

@@ -1,6 +1,6 @@
 package io.fencing.autoconfigure;
 
-import io.fencing.CoordinatorUnavailableException;
+import io.fencing.ApplicationShutdownException;
 import io.fencing.autoconfigure.LedgerApplication.Ledger;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +22,7 @@ class RestartedApplicationTests {
 			ledger.createTable();
 			ledger.open("a");
 			node.stop();
-			assertThatExceptionOfType(CoordinatorUnavailableException.class).isThrownBy(() -> ledger.add("a", 1));
+			assertThatExceptionOfType(ApplicationShutdownException.class).isThrownBy(() -> ledger.add("a", 1));
 			node.start();
 			ledger.add("a", 2);
 			assertThat(ledger.read("a")).isEqualTo(2);

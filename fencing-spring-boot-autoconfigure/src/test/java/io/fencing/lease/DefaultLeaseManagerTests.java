@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.fencing.ApplicationShutdownException;
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencedResource;
 import io.fencing.FencedResourceFactory;
@@ -428,7 +429,7 @@ class DefaultLeaseManagerTests {
 		assertThat(this.manager.shutdown(Duration.ofMillis(50))).isFalse();
 		assertThat(lease.getLossReason()).isEqualTo(LossReason.SHUTDOWN);
 		assertThat(this.listener.lost).containsExactly(lease);
-		assertThatExceptionOfType(CoordinatorUnavailableException.class).isThrownBy(() -> acquire(LONG, Duration.ZERO));
+		assertThatExceptionOfType(ApplicationShutdownException.class).isThrownBy(() -> acquire(LONG, Duration.ZERO));
 		this.manager.release(List.of(lease));
 		assertThat(this.coordinator.isTaken(this.resource)).as("still given back").isFalse();
 	}
@@ -441,7 +442,7 @@ class DefaultLeaseManagerTests {
 		Future<Boolean> shutdown = this.threads.submit(() -> this.manager.shutdown(LONG));
 		assertThat(waiter).failsWithin(LONG)
 			.withThrowableThat()
-			.withCauseInstanceOf(CoordinatorUnavailableException.class);
+			.withCauseInstanceOf(ApplicationShutdownException.class);
 		assertThat(shutdown).isNotDone();
 		this.manager.release(List.of(lease));
 		assertThat(shutdown.get()).isTrue();
@@ -457,7 +458,7 @@ class DefaultLeaseManagerTests {
 		assertThat(lease.isLost()).isFalse();
 		assertThat(this.manager.release(List.of(lease))).isNull();
 		assertThat(this.manager.shutdown(Duration.ZERO)).isTrue();
-		assertThatExceptionOfType(CoordinatorUnavailableException.class).isThrownBy(() -> acquire(LONG, Duration.ZERO));
+		assertThatExceptionOfType(ApplicationShutdownException.class).isThrownBy(() -> acquire(LONG, Duration.ZERO));
 	}
 
 	@Test

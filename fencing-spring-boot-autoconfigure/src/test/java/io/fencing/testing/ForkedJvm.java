@@ -265,6 +265,13 @@ public final class ForkedJvm implements Freezable, AutoCloseable {
 	}
 
 	/**
+	 * Ask it to end in order, with SIGTERM.
+	 */
+	public void terminate() {
+		signal("TERM");
+	}
+
+	/**
 	 * Let it end as a crash would end it, with SIGKILL.
 	 */
 	public void kill() {

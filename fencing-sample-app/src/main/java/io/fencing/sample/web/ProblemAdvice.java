@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Locale;
 
 import io.fencing.AdmissionTimeoutException;
+import io.fencing.ApplicationShutdownException;
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencingException;
 import io.fencing.JournalUnavailableException;
@@ -113,6 +114,8 @@ class ProblemAdvice {
 
 		COORDINATOR_UNAVAILABLE(HttpStatus.SERVICE_UNAVAILABLE, "The coordinator is unavailable"),
 
+		SHUTTING_DOWN(HttpStatus.SERVICE_UNAVAILABLE, "This instance is shutting down"),
+
 		JOURNAL_UNAVAILABLE(HttpStatus.SERVICE_UNAVAILABLE, "The journal is unavailable"),
 
 		OUTCOME_UNKNOWN(HttpStatus.INTERNAL_SERVER_ERROR, "The outcome is unknown"),
@@ -148,6 +151,9 @@ class ProblemAdvice {
 			}
 			if (ex instanceof CoordinatorUnavailableException) {
 				return COORDINATOR_UNAVAILABLE;
+			}
+			if (ex instanceof ApplicationShutdownException) {
+				return SHUTTING_DOWN;
 			}
 			if (ex instanceof JournalUnavailableException) {
 				return JOURNAL_UNAVAILABLE;

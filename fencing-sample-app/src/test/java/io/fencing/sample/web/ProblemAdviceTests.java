@@ -3,6 +3,7 @@ package io.fencing.sample.web;
 import java.time.Duration;
 
 import io.fencing.AdmissionTimeoutException;
+import io.fencing.ApplicationShutdownException;
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencedResource;
 import io.fencing.FencedResourceFactory;
@@ -62,6 +63,7 @@ class ProblemAdviceTests {
 	void whenCoordinatorIsDownThenUnavailable() {
 		verify(new CoordinatorUnavailableException("op", this.resource, "it is down", null), 503,
 				"coordinator-unavailable", "1");
+		verify(new ApplicationShutdownException("op", this.resource), 503, "shutting-down", "1");
 	}
 
 	@Test
