@@ -10,10 +10,11 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.util.StringUtils;
 
 /**
@@ -23,11 +24,11 @@ import org.springframework.util.StringUtils;
  */
 final class CoordinatorClients {
 
+	private static final Logger logger = LoggerFactory.getLogger(CoordinatorClients.class);
+
 	private final FencingProperties.Coordinator properties;
 
 	private final ListableBeanFactory beanFactory;
-
-	private final ObjectProvider<RedissonClient> clients;
 
 	private final @Nullable RedissonConfigSource configSource;
 
@@ -35,48 +36,58 @@ final class CoordinatorClients {
 			@Nullable RedissonConfigSource configSource) {
 		this.properties = properties;
 		this.beanFactory = beanFactory;
-		this.clients = beanFactory.getBeanProvider(RedissonClient.class);
 		this.configSource = configSource;
 	}
 
 	RedissonClientHolder choose() {
 		String name = this.properties.client();
-		List<String> names = List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory,
-				RedissonClient.class, true, false));
-		if (StringUtils.hasText(name)) {
-			if (!names.contains(name)) {
-				throw new InvalidFencedOperationException("Property 'fencing.coordinator.client' names '" + name
-						+ "', but the RedissonClient beans are " + names + "; name one of these");
-			}
-			return RedissonClientHolder.shared(() -> this.beanFactory.getBean(name, RedissonClient.class));
-		}
 		String url = this.properties.url();
+		if (StringUtils.hasText(name) && StringUtils.hasText(url)) {
+			throw new InvalidFencedOperationException("Properties 'fencing.coordinator.client' and "
+					+ "'fencing.coordinator.url' both choose the Redis that grants leases; remove one of them");
+		}
+		if (StringUtils.hasText(name)) {
+			return named(name);
+		}
 		if (StringUtils.hasText(url)) {
 			RedisUrl parsed = RedisUrl.parse("fencing.coordinator.url", url);
+			logger.info("Leases are granted by {}, as 'fencing.coordinator.url' says", parsed);
 			return RedissonClientHolder.owning(() -> Redisson.create(config(parsed)));
 		}
-		if (names.size() == 1) {
-			return RedissonClientHolder.shared(this.clients::getObject);
-		}
-		if (names.size() > 1) {
-			return primary(names);
-		}
-		if (this.configSource != null) {
-			RedissonConfigSource source = this.configSource;
-			return RedissonClientHolder.owning(() -> Redisson.create(source.create()));
-		}
-		throw new InvalidFencedOperationException("There is no Redis to grant leases; add "
-				+ "spring-boot-starter-data-redis and set 'spring.data.redis.*', set 'fencing.coordinator.url', or "
-				+ "define a RedissonClient bean");
-	}
-
-	private RedissonClientHolder primary(List<String> names) {
-		RedissonClient primary = this.clients.getIfUnique();
-		if (primary == null) {
-			throw new InvalidFencedOperationException("There are several RedissonClient beans: " + names
+		List<String> candidates = CandidateBeans.of(this.beanFactory, RedissonClient.class);
+		if (candidates.size() > 1) {
+			throw new InvalidFencedOperationException("There are several RedissonClient beans: " + candidates
 					+ "; choose one with 'fencing.coordinator.client', or mark one as primary");
 		}
-		return RedissonClientHolder.shared(() -> primary);
+		return candidates.isEmpty() ? own() : shared(candidates.get(0));
+	}
+
+	private RedissonClientHolder named(String name) {
+		List<String> names = List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory,
+				RedissonClient.class, true, false));
+		if (!names.contains(name)) {
+			throw new InvalidFencedOperationException("Property 'fencing.coordinator.client' names '" + name
+					+ "', but the RedissonClient beans are " + names + "; name one of these");
+		}
+		return shared(name);
+	}
+
+	private RedissonClientHolder shared(String name) {
+		logger.info("Leases are granted by the Redis of the RedissonClient bean '{}'", name);
+		return RedissonClientHolder.shared(() -> this.beanFactory.getBean(name, RedissonClient.class));
+	}
+
+	private RedissonClientHolder own() {
+		RedissonConfigSource source = this.configSource;
+		if (source == null) {
+			throw new InvalidFencedOperationException("There is no Redis to grant leases; add "
+					+ "spring-boot-starter-data-redis and set 'spring.data.redis.*', set 'fencing.coordinator.url', or "
+					+ "define a RedissonClient bean");
+		}
+		// what cannot be honoured ends the start, not the first call
+		source.create();
+		logger.info("Leases are granted by {}", source);
+		return RedissonClientHolder.owning(() -> Redisson.create(source.create()));
 	}
 
 	private static Config config(RedisUrl url) {
@@ -107,6 +118,8 @@ final class CoordinatorClients {
 		 * Make the configuration. Not one of lazy initialization: the first command would
 		 * connect on the caller's thread, for as long as Redisson likes.
 		 * @return the configuration
+		 * @throws InvalidFencedOperationException if something that is set cannot be
+		 * honoured
 		 */
 		Config create();
 

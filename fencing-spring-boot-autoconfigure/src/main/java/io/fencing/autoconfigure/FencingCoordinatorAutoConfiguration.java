@@ -16,10 +16,12 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration of the coordinator on Redis.
@@ -63,9 +65,10 @@ public final class FencingCoordinatorAutoConfiguration {
 	static class DataRedisConfiguration {
 
 		@Bean
-		RedissonConfigFactory fencingRedissonConfig(DataRedisConnectionDetails details,
-				DataRedisProperties properties) {
-			return new RedissonConfigFactory(details, properties);
+		RedissonConfigFactory fencingRedissonConfig(DataRedisConnectionDetails details, DataRedisProperties properties,
+				ListableBeanFactory beanFactory, Environment environment) {
+			return new RedissonConfigFactory(details, properties,
+					new ConnectionFactoryRules(beanFactory, Binder.get(environment)));
 		}
 
 	}

@@ -31,7 +31,7 @@ record RedisUrl(String address, @Nullable String username, @Nullable String pass
 		try {
 			URI uri = new URI(url);
 			boolean known = "redis".equals(uri.getScheme()) || "rediss".equals(uri.getScheme());
-			if (known && uri.getHost() != null) {
+			if (known && uri.getHost() != null && uri.getQuery() == null && uri.getFragment() == null) {
 				return of(uri);
 			}
 		}

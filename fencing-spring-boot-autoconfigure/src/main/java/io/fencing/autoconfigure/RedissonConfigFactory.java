@@ -3,6 +3,7 @@ package io.fencing.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 
+import io.fencing.InvalidFencedOperationException;
 import io.fencing.autoconfigure.CoordinatorClients.RedissonConfigSource;
 import io.fencing.lease.redisson.RedissonPatience;
 import org.jspecify.annotations.Nullable;
@@ -32,13 +33,19 @@ final class RedissonConfigFactory implements RedissonConfigSource {
 
 	private final DataRedisProperties properties;
 
-	RedissonConfigFactory(DataRedisConnectionDetails details, DataRedisProperties properties) {
+	private final ConnectionFactoryRules rules;
+
+	RedissonConfigFactory(DataRedisConnectionDetails details, DataRedisProperties properties,
+			ConnectionFactoryRules rules) {
 		this.details = details;
 		this.properties = properties;
+		this.rules = rules;
 	}
 
 	@Override
 	public Config create() {
+		this.rules.check(this.details);
+		checkDatabase();
 		Config config = new Config();
 		config.setCodec(StringCodec.INSTANCE);
 		config.setUsername(textOrNull(this.details.getUsername()));
@@ -46,6 +53,19 @@ final class RedissonConfigFactory implements RedissonConfigSource {
 		applySsl(config, this.details.getSslBundle());
 		useServers(config);
 		return config;
+	}
+
+	// Boot leaves it out in silence
+	private void checkDatabase() {
+		Standalone standalone = this.details.getStandalone();
+		int database = (standalone != null) ? standalone.getDatabase() : this.properties.getDatabase();
+		boolean onlyFirst = this.details.getSentinel() == null
+				&& (this.details.getCluster() != null || this.details.getMasterReplica() != null);
+		if (onlyFirst && database != 0) {
+			throw new InvalidFencedOperationException("'spring.data.redis.database' is " + database
+					+ ", but with 'spring.data.redis.cluster.nodes' or 'spring.data.redis.masterreplica.nodes' "
+					+ "Spring Boot uses database 0; remove it");
+		}
 	}
 
 	private void useServers(Config config) {
@@ -82,6 +102,12 @@ final class RedissonConfigFactory implements RedissonConfigSource {
 	}
 
 	private void useSentinel(Config config, Sentinel sentinel) {
+		if (textOrNull(sentinel.getPassword()) != null && config.getPassword() == null) {
+			// Redisson asks whether Sentinels demand one only where servers do
+			throw new InvalidFencedOperationException("'spring.data.redis.sentinel.password' is set without "
+					+ "'spring.data.redis.password', which Redisson would not use; give the servers a password as well, "
+					+ "or say which Redis grants leases with 'fencing.coordinator.url'");
+		}
 		applyCommon(config.useSentinelServers()
 			.setMasterName(sentinel.getMaster())
 			.addSentinelAddress(addresses(sentinel.getNodes()))
@@ -135,6 +161,26 @@ final class RedissonConfigFactory implements RedissonConfigSource {
 	private boolean isTls() {
 		String url = this.properties.getUrl();
 		return this.details.getSslBundle() != null || (url != null && url.startsWith("rediss://"));
+	}
+
+	@Override
+	public String toString() {
+		return "the Redis of 'spring.data.redis.*': " + describeServers();
+	}
+
+	private String describeServers() {
+		Sentinel sentinel = this.details.getSentinel();
+		if (sentinel != null) {
+			return "'" + sentinel.getMaster() + "' of the Sentinels " + List.of(addresses(sentinel.getNodes()));
+		}
+		if (this.details.getCluster() != null) {
+			return "the cluster " + List.of(addresses(this.details.getCluster().getNodes()));
+		}
+		if (this.details.getMasterReplica() != null) {
+			return "the master of " + List.of(addresses(this.details.getMasterReplica().getNodes()));
+		}
+		Standalone standalone = this.details.getStandalone();
+		return (standalone != null) ? address(standalone.getHost(), standalone.getPort()) : "none";
 	}
 
 	// a URL with a password only gives the user name "", which AUTH would take for a name

@@ -78,7 +78,7 @@ public final class TestServers {
 	/**
 	 * A Redis server of the test's own with further settings, not started.
 	 */
-	static RedisServer newRedis(int port, String... settings) {
+	public static RedisServer newRedis(int port, String... settings) {
 		return newRedis(port, ExecutableProvider.newJarResourceProvider(), settings);
 	}
 
