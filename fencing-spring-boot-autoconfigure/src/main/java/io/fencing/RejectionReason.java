@@ -11,8 +11,9 @@ public enum RejectionReason {
 	STALE,
 
 	/**
-	 * As {@link #STALE}, while the lease is ours: the coordinator has lost its data and
-	 * its clock went back. It has been lifted above the fence, so calling the operation
+	 * As {@link #STALE} or {@link #EXPIRED}, while the lease is ours: the clock of the
+	 * coordinator went back, and it has lost the last token or never had one. It has been
+	 * lifted above the fence or to the time of the storage, so calling the operation
 	 * again succeeds.
 	 */
 	REGRESSION,

@@ -22,8 +22,9 @@ public final class StaleTokenException extends FencingException {
 	 * @param held what was refused
 	 * @param storage the storage that refused it
 	 * @param reason why
-	 * @param acceptedToken the token that the storage has accepted, {@code null} if it
-	 * has none or was not asked
+	 * @param acceptedToken the token that the storage has accepted, its own time if the
+	 * token has {@linkplain RejectionReason#EXPIRED expired}, {@code null} if it has none
+	 * or was not asked
 	 */
 	public StaleTokenException(String operation, HeldResource held, String storage, RejectionReason reason,
 			@Nullable Long acceptedToken) {
@@ -39,7 +40,7 @@ public final class StaleTokenException extends FencingException {
 	private static String text(RejectionReason reason, String storage, @Nullable Long accepted) {
 		return switch (reason) {
 			case REGRESSION -> "was issued below " + accepted + ", which storage '" + storage
-					+ "' has already accepted (the coordinator lost its data and its clock went back; it has been lifted)";
+					+ "' has already reached (the clock of the coordinator went back; the coordinator has been lifted)";
 			case MISSING -> "is unknown to storage '" + storage + "', which has lost the claim";
 			case EXPIRED -> "is older than storage '" + storage + "' remembers";
 			case LAGGING -> "is not yet seen by the replica that storage '" + storage + "' read from";
@@ -74,7 +75,8 @@ public final class StaleTokenException extends FencingException {
 	}
 
 	/**
-	 * The token that the storage has accepted.
+	 * The token that the storage has accepted; its own time, in microseconds since 1970,
+	 * if the token is older than it remembers.
 	 * @return its number, {@code null} if it has none or was not asked
 	 */
 	public @Nullable Long getAcceptedToken() {

@@ -58,7 +58,7 @@ public interface DatabaseDialect {
 
 	/**
 	 * The statement that inserts a fence, if the last parameter is later than the
-	 * server's clock in microseconds since 1970. Does nothing, or fails with a
+	 * server's {@linkplain #clock() clock}. Does nothing, or fails with a
 	 * {@linkplain #isConflict conflict}, if the row is there. Sent in auto-commit mode.
 	 * Its parameters are key, namespace, token, owner and that time; where the server
 	 * can, it answers with the owner in the row that it has inserted.
@@ -73,6 +73,15 @@ public interface DatabaseDialect {
 	 */
 	default String currentTime() {
 		return "CURRENT_TIMESTAMP";
+	}
+
+	/**
+	 * The expression for the server's clock in microseconds since 1970, as tokens carry
+	 * it.
+	 * @return the expression
+	 */
+	default String clock() {
+		return "EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000";
 	}
 
 	/**
@@ -102,8 +111,7 @@ public interface DatabaseDialect {
 	 * @return the condition
 	 */
 	default String expired() {
-		return "token < EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000 - ? "
-				+ "AND EXTRACT(EPOCH FROM claimed_at) * 1000000 < EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000 - ?";
+		return "token < " + clock() + " - ? AND EXTRACT(EPOCH FROM claimed_at) * 1000000 < " + clock() + " - ?";
 	}
 
 	/**

@@ -43,7 +43,7 @@ final class H2Dialect implements DatabaseDialect {
 	public String insert(TableName table) {
 		return "SELECT owner FROM FINAL TABLE (INSERT INTO " + table
 				+ " (resource_key, namespace, token, owner, claimed_at) SELECT ?, ?, ?, ?, CURRENT_TIMESTAMP "
-				+ "WHERE CAST(? AS BIGINT) > EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000)";
+				+ "WHERE CAST(? AS BIGINT) > " + clock() + ")";
 	}
 
 	@Override

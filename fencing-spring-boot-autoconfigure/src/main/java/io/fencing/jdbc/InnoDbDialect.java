@@ -82,7 +82,12 @@ final class InnoDbDialect implements DatabaseDialect {
 	public String insert(TableName table) {
 		// neither IGNORE, which hides other errors, nor ON DUPLICATE KEY, which waits
 		return "INSERT INTO " + table + " (resource_key, namespace, token, owner, claimed_at) "
-				+ "SELECT ?, ?, ?, ?, UTC_TIMESTAMP(6) FROM DUAL WHERE ? > UNIX_TIMESTAMP() * 1000000";
+				+ "SELECT ?, ?, ?, ?, UTC_TIMESTAMP(6) FROM DUAL WHERE ? > " + clock();
+	}
+
+	@Override
+	public String clock() {
+		return "UNIX_TIMESTAMP() * 1000000";
 	}
 
 	@Override
@@ -102,7 +107,7 @@ final class InnoDbDialect implements DatabaseDialect {
 
 	@Override
 	public String expired() {
-		return "token < UNIX_TIMESTAMP() * 1000000 - ? AND claimed_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND";
+		return "token < " + clock() + " - ? AND claimed_at < UTC_TIMESTAMP(6) - INTERVAL ? MICROSECOND";
 	}
 
 	@Override

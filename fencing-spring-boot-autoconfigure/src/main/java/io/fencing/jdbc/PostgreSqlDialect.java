@@ -60,8 +60,7 @@ final class PostgreSqlDialect implements DatabaseDialect {
 	@Override
 	public String insert(TableName table) {
 		return "INSERT INTO " + table + " (resource_key, namespace, token, owner, claimed_at) "
-				+ "SELECT ?, ?, ?, ?, CURRENT_TIMESTAMP "
-				+ "WHERE CAST(? AS BIGINT) > EXTRACT(EPOCH FROM CURRENT_TIMESTAMP) * 1000000 "
+				+ "SELECT ?, ?, ?, ?, CURRENT_TIMESTAMP " + "WHERE CAST(? AS BIGINT) > " + clock() + " "
 				+ "ON CONFLICT DO NOTHING RETURNING owner";
 	}
 

@@ -16,7 +16,6 @@ import io.fencing.FencedResource;
 import io.fencing.FencingException;
 import io.fencing.FencingListeners;
 import io.fencing.InvalidFencedOperationException;
-import io.fencing.RejectionReason;
 import io.fencing.StaleTokenException;
 import io.fencing.context.OperationContext;
 import io.fencing.context.OperationContext.Scope;
@@ -159,8 +158,7 @@ public final class OperationEntry {
 
 	// a storage that is claimed by the first command refuses only in the body
 	private FencingException examine(FencingException refusal, OperationContext context) {
-		return (refusal instanceof StaleTokenException stale && stale.getReason() != RejectionReason.MISSING)
-				? this.regressions.examine(stale, context) : refusal;
+		return (refusal instanceof StaleTokenException stale) ? this.regressions.examine(stale, context) : refusal;
 	}
 
 	private @Nullable RuntimeException release(OperationContext context, List<Lease> acquired) {

@@ -1,5 +1,8 @@
 package io.fencing.operation;
 
+import java.util.EnumSet;
+import java.util.Set;
+
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencingListeners;
 import io.fencing.HeldResource;
@@ -11,13 +14,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells a stale token from a coordinator that went back: if a storage refuses a claim
- * while the lease is ours, the coordinator has lost its data and its clock was set back.
- * It is then lifted above the storage, so that the next attempt succeeds. Thread-safe.
+ * Tells a stale token from a coordinator that went back: if a storage refuses a claim as
+ * too low or too old while the lease is ours, the clock of the coordinator was set back,
+ * and it has lost the last token or never had one. It is then lifted above the storage,
+ * or to the storage's time, so that the next attempt succeeds. Thread-safe.
  */
 final class Regressions {
 
 	private static final Logger logger = LoggerFactory.getLogger(Regressions.class);
+
+	private static final Set<RejectionReason> TOLD_OF_CLAIMS = EnumSet.of(RejectionReason.STALE,
+			RejectionReason.EXPIRED);
 
 	private final LeaseManager leases;
 
@@ -30,7 +37,7 @@ final class Regressions {
 
 	StaleTokenException examine(StaleTokenException refusal, OperationContext context) {
 		Long accepted = refusal.getAcceptedToken();
-		if (accepted == null) {
+		if (accepted == null || !TOLD_OF_CLAIMS.contains(refusal.getReason())) {
 			return refusal;
 		}
 		for (HeldResource held : context.getHeld()) {

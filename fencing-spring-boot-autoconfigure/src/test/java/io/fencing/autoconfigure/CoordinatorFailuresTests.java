@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -48,19 +49,29 @@ class CoordinatorFailuresTests {
 	@ParameterizedTest
 	@EnumSource
 	void rule6WhenRedisFailsThenToldAndTokensRiseAndItRecovers(Topology topology) {
-		try (RedisTopology redis = topology.start.get()) {
-			this.runner.withPropertyValues(redis.properties().toArray(String[]::new)).run((context) -> {
-				LeaseManager leases = context.getBean(LeaseManager.class);
-				for (RedisFailure failure : topology.failures.get()) {
-					ROWS.add("| " + failure + " | " + topology + " | " + observe(redis, failure, leases) + " |");
-				}
-			});
+		Iterator<RedisFailure> failures = topology.failures.get().iterator();
+		while (failures.hasNext()) {
+			try (RedisTopology redis = topology.start.get()) {
+				this.runner.withPropertyValues(redis.properties().toArray(String[]::new))
+					.run((context) -> observe(redis, topology, failures, context.getBean(LeaseManager.class)));
+			}
 		}
+	}
+
+	private static void observe(RedisTopology redis, Topology topology, Iterator<RedisFailure> failures,
+			LeaseManager leases) {
+		RedisFailure failure;
+		do {
+			failure = failures.next();
+			ROWS.add("| " + failure + " | " + topology + " | " + observe(redis, failure, leases) + " |");
+		}
+		while (failures.hasNext() && !failure.isFinal());
 	}
 
 	private static String observe(RedisTopology redis, RedisFailure failure, LeaseManager leases) {
 		FencedResource leased = redis.resource(failure.name() + "-leased");
 		FencedResource free = redis.resource(failure.name() + "-free");
+		failure.prepare(redis);
 		Lease lease = acquireEventually(leases, failure.getLeaseTime(), leased);
 		long failedAt = System.nanoTime();
 		failure.happen(redis, leased);

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 import io.fencing.FencedResource;
+import io.fencing.testing.RedisConsole;
 
 import static org.awaitility.Awaitility.await;
 
@@ -76,6 +77,20 @@ enum RedisFailure {
 				.until(() -> redis.replica().send("DBSIZE").equals(redis.master().send("DBSIZE")));
 			redis.failOver();
 		}
+	},
+
+	FAILED_OVER_BEHIND("the master crashes and a replica takes over that lags behind", Duration.ofSeconds(30)) {
+		@Override
+		void prepare(RedisTopology redis) {
+			RedisConsole master = redis.master();
+			master.send("ACL SETUSER default -psync -sync");
+			master.send("CLIENT KILL TYPE replica");
+		}
+
+		@Override
+		void happen(RedisTopology redis, FencedResource leased) {
+			redis.failOver();
+		}
 	};
 
 	private final String text;
@@ -91,7 +106,7 @@ enum RedisFailure {
 	 * Those that can befall a single server.
 	 */
 	static Set<RedisFailure> ofStandalone() {
-		return EnumSet.complementOf(EnumSet.of(SLOT_MOVED, FAILED_OVER));
+		return EnumSet.complementOf(EnumSet.of(SLOT_MOVED, FAILED_OVER, FAILED_OVER_BEHIND));
 	}
 
 	/**
@@ -106,6 +121,20 @@ enum RedisFailure {
 	 */
 	static Set<RedisFailure> ofCluster() {
 		return EnumSet.complementOf(EnumSet.of(READ_ONLY));
+	}
+
+	/**
+	 * Whether a master is gone for good afterwards.
+	 */
+	boolean isFinal() {
+		return this == FAILED_OVER || this == FAILED_OVER_BEHIND;
+	}
+
+	/**
+	 * Do what comes before the lease that is at stake.
+	 * @param redis the servers
+	 */
+	void prepare(RedisTopology redis) {
 	}
 
 	/**

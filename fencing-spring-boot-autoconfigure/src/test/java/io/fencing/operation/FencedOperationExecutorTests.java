@@ -34,6 +34,8 @@ import io.fencing.testing.ManualClock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -122,6 +124,18 @@ class FencedOperationExecutorTests {
 		assertThat(this.events).contains("regression");
 		long next = executor.call(request("a"), () -> FencingContext.required().getToken().value());
 		assertThat(next).isGreaterThan(ahead);
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "LAGGING", "MISSING", "REPLACED" })
+	void rule6WhenRefusalSaysNothingAboutTheCoordinatorThenNoRegression(RejectionReason reason) {
+		assertThatExceptionOfType(StaleTokenException.class)
+			.isThrownBy(() -> executor(FencingMode.ENFORCE).call(request("a"), () -> {
+				OperationContext context = OperationContext.get();
+				throw context.refuse(new StaleTokenException("test", context.getHeld().get(0), "memory", reason, 1L));
+			}))
+			.satisfies((ex) -> assertThat(ex.getReason()).isEqualTo(reason));
+		assertThat(this.events).doesNotContain("regression");
 	}
 
 	// rule 10: several resources in one sorted order, once each

@@ -89,7 +89,10 @@ public final class TestServers {
 		return newRedis(port, ExecutableProvider.newJarResourceProvider(REDIS_7), settings);
 	}
 
-	private static RedisServer newRedis(int port, ExecutableProvider executable, String... settings) {
+	/**
+	 * A Redis server of the test's own that another program runs, not started.
+	 */
+	static RedisServer newRedis(int port, ExecutableProvider executable, String... settings) {
 		try {
 			RedisServerBuilder builder = RedisServer.newRedisServer()
 				.executableProvider(executable)
@@ -195,7 +198,7 @@ public final class TestServers {
 	 * @param reason why
 	 * @return the exception that skips them
 	 */
-	static TestAbortedException skip(String reason) {
+	public static TestAbortedException skip(String reason) {
 		String message = "SKIPPED: " + reason;
 		System.out.println(message);
 		return new TestAbortedException(message);

@@ -134,14 +134,14 @@ final class FenceClaim {
 			}
 			stored = table.read(connection, held.getResource());
 			if (stored == null) {
-				throw this.fence.refusal(context, held, RejectionReason.EXPIRED, null);
+				throw this.fence.refusal(context, held, RejectionReason.EXPIRED, table.now(connection));
 			}
 		}
 		if (stored.equals(held.getToken())) {
 			return true;
 		}
 		if (stored.value() >= held.getToken().value()) {
-			throw this.fence.refusal(context, held, RejectionReason.STALE, stored);
+			throw this.fence.refusal(context, held, RejectionReason.STALE, stored.value());
 		}
 		return false;
 	}

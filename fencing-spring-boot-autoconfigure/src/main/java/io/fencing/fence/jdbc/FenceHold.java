@@ -184,7 +184,8 @@ final class FenceHold {
 		if (!held.getToken().equals(stored)) {
 			boolean behind = stored == null || stored.value() < held.getToken().value();
 			RejectionReason whenBehind = readOnly ? RejectionReason.LAGGING : RejectionReason.MISSING;
-			throw this.fence.refusal(context, held, behind ? whenBehind : RejectionReason.STALE, stored);
+			throw this.fence.refusal(context, held, behind ? whenBehind : RejectionReason.STALE,
+					(stored != null) ? stored.value() : null);
 		}
 	}
 

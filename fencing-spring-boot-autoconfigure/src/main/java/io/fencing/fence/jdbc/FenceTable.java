@@ -180,6 +180,20 @@ final class FenceTable {
 	}
 
 	/**
+	 * Read the clock that decides whether a token is older than the retention.
+	 * @param connection the connection
+	 * @return the server's time, as tokens carry it
+	 * @throws SQLException if the statement failed
+	 */
+	long now(Connection connection) throws SQLException {
+		try (PreparedStatement statement = prepare(connection, "SELECT " + this.dialect.clock());
+				ResultSet rows = statement.executeQuery()) {
+			rows.next();
+			return rows.getBigDecimal(1).longValue();
+		}
+	}
+
+	/**
 	 * Count the rows of a key: one, unless the table is not what it must be.
 	 * @param connection the connection
 	 * @param key the key

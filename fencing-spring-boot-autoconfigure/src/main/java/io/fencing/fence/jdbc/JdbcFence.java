@@ -11,7 +11,6 @@ import java.util.Set;
 import javax.sql.DataSource;
 
 import io.fencing.FencingListeners;
-import io.fencing.FencingToken;
 import io.fencing.HeldResource;
 import io.fencing.InvalidFencedOperationException;
 import io.fencing.Observation;
@@ -256,10 +255,9 @@ public final class JdbcFence implements Fence {
 	}
 
 	StaleTokenException refusal(OperationContext context, HeldResource held, RejectionReason reason,
-			@Nullable FencingToken stored) {
+			@Nullable Long accepted) {
 		rejected(context, reason);
-		return new StaleTokenException(context.getOperation(), held, getStorage(), reason,
-				(stored != null) ? stored.value() : null);
+		return new StaleTokenException(context.getOperation(), held, getStorage(), reason, accepted);
 	}
 
 	/**

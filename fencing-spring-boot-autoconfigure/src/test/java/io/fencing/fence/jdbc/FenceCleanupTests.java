@@ -47,7 +47,9 @@ class FenceCleanupTests {
 			assertThat(database.tokens()).containsExactlyInAnyOrder(text(freshToken), text(freshRow),
 					text(withinMargin));
 			assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> database.operations.enter(old))
-				.satisfies((ex) -> assertThat(ex.getReason()).isEqualTo(RejectionReason.EXPIRED));
+				.satisfies((ex) -> assertThat(ex.getReason()).isEqualTo(RejectionReason.EXPIRED))
+				// case 95: the time that a coordinator is lifted to
+				.satisfies((ex) -> assertThat(ex.getAcceptedToken()).isBetween(token(FRESH), token(FRESH.negated())));
 			database.takeOver("account:a");
 			assertThat(database.balance()).isOne();
 			assertThat(database.fence.removeExpired()).isZero();
