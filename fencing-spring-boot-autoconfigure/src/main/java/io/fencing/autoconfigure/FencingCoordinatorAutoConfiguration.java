@@ -1,8 +1,12 @@
 package io.fencing.autoconfigure;
 
+import java.time.Duration;
+
 import io.fencing.autoconfigure.CoordinatorClients.RedissonConfigSource;
 import io.fencing.fence.FencingMode;
 import io.fencing.lease.LeaseCoordinator;
+import io.fencing.lease.redisson.Eviction;
+import io.fencing.lease.redisson.EvictionCheck;
 import io.fencing.lease.redisson.RedissonClientHolder;
 import io.fencing.lease.redisson.RedissonCoordinatorSettings;
 import io.fencing.lease.redisson.RedissonLeaseCoordinator;
@@ -35,16 +39,28 @@ import org.springframework.core.env.Environment;
 @ConditionalOnMissingBean(LeaseCoordinator.class)
 public final class FencingCoordinatorAutoConfiguration {
 
+	private static final Duration START_PATIENCE = Duration.ofSeconds(10);
+
 	@Bean(destroyMethod = "close")
 	RedissonClientHolder fencingRedissonClient(FencingProperties properties, ListableBeanFactory beanFactory,
 			ObjectProvider<RedissonConfigSource> configSource) {
-		return new CoordinatorClients(properties.coordinator(), beanFactory, configSource.getIfAvailable()).choose();
+		return new CoordinatorClients(properties.coordinator(), beanFactory, configSource.getIfAvailable()).choose()
+			.checkedBy(new EvictionCheck(eviction(properties), properties.coordinator().timeout()));
+	}
+
+	// what is only observed must not fail
+	private static Eviction eviction(FencingProperties properties) {
+		Eviction eviction = properties.coordinator().eviction();
+		return (eviction == Eviction.FAIL && properties.mode() != FencingMode.ENFORCE) ? Eviction.WARN : eviction;
 	}
 
 	@Bean
 	SmartInitializingSingleton fencingRedissonWarmUp(RedissonClientHolder client, FencingProperties properties) {
 		return () -> {
-			if (properties.mode() != FencingMode.OFF) {
+			if (eviction(properties) == Eviction.FAIL) {
+				client.warmUp(START_PATIENCE);
+			}
+			else if (properties.mode() != FencingMode.OFF) {
 				client.warmUp();
 			}
 		};

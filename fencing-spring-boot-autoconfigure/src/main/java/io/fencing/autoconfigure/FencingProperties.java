@@ -9,6 +9,7 @@ import io.fencing.OnBusy;
 import io.fencing.fence.FencingMode;
 import io.fencing.fence.UnfencedWrites;
 import io.fencing.fence.jdbc.JoinedTransactions;
+import io.fencing.lease.redisson.Eviction;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -244,12 +245,13 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	 * @param timeout the longest time that one answer is waited for
 	 * @param retention how long the last token of a resource is remembered after its
 	 * grant
+	 * @param eviction what happens where that Redis may evict leases, as far as it tells
 	 * @param fair whether leases are granted in the order of arrival; reserved, not
 	 * available in this version
 	 */
 	public record Coordinator(@Nullable String client, @Nullable String url, @DefaultValue("fencing") String keyPrefix,
 			@DefaultValue("2s") Duration timeout, @DefaultValue("7d") Duration retention,
-			@DefaultValue("false") boolean fair) {
+			@DefaultValue("warn") Eviction eviction, @DefaultValue("false") boolean fair) {
 
 		/**
 		 * Refuse what is not available or makes no sense.

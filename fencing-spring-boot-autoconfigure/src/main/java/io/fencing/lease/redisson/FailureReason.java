@@ -8,6 +8,7 @@ import java.util.regex.Pattern;
 
 import javax.net.ssl.SSLException;
 
+import io.fencing.InvalidFencedOperationException;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
@@ -63,6 +64,9 @@ final class FailureReason {
 	private static @Nullable String ofOne(Throwable cause) {
 		if (cause instanceof ForeignReplyException) {
 			return "Redis gave the answer to another question";
+		}
+		if (cause instanceof InvalidFencedOperationException) {
+			return cause.getMessage();
 		}
 		if (cause instanceof SSLException) {
 			return "the TLS handshake failed, so the server speaks no TLS at this port or is not trusted";

@@ -1,10 +1,16 @@
 package io.fencing.lease.redisson;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.fencing.InvalidFencedOperationException;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 
@@ -23,15 +29,18 @@ public final class RedissonClientHolder implements AutoCloseable {
 
 	private final boolean owned;
 
+	private final Consumer<RedissonClient> check;
+
 	private final AtomicReference<@Nullable CompletableFuture<RedissonClient>> client = new AtomicReference<>();
 
 	private volatile @Nullable Throwable lastFailure;
 
 	private volatile boolean closed;
 
-	private RedissonClientHolder(Supplier<RedissonClient> factory, boolean owned) {
+	private RedissonClientHolder(Supplier<RedissonClient> factory, boolean owned, Consumer<RedissonClient> check) {
 		this.factory = factory;
 		this.owned = owned;
+		this.check = check;
 	}
 
 	/**
@@ -40,7 +49,8 @@ public final class RedissonClientHolder implements AutoCloseable {
 	 * @return the holder
 	 */
 	public static RedissonClientHolder shared(Supplier<RedissonClient> lookup) {
-		return new RedissonClientHolder(lookup, false);
+		return new RedissonClientHolder(lookup, false, (client) -> {
+		});
 	}
 
 	/**
@@ -49,16 +59,48 @@ public final class RedissonClientHolder implements AutoCloseable {
 	 * @return the holder
 	 */
 	public static RedissonClientHolder owning(Supplier<RedissonClient> factory) {
-		return new RedissonClientHolder(factory, true);
+		return new RedissonClientHolder(factory, true, (client) -> {
+		});
 	}
 
 	/**
-	 * Create a client that is owned in the background, so that the first call need not
-	 * wait for it. If that fails, the first call tries again.
+	 * Use each client only once it has been checked.
+	 * @param check throws if the client must not be used; it is then asked for again at
+	 * the next use
+	 * @return another holder, to be used instead of this one
+	 */
+	public RedissonClientHolder checkedBy(Consumer<RedissonClient> check) {
+		return new RedissonClientHolder(this.factory, this.owned, check);
+	}
+
+	/**
+	 * Get the client in the background, so that the first call need not wait for it. If
+	 * that fails, the first call tries again.
 	 */
 	public void warmUp() {
-		if (this.owned) {
-			get();
+		get();
+	}
+
+	/**
+	 * Get the client now, unless that fails or takes too long: the first call then tries
+	 * again.
+	 * @param patience the longest time to wait for it
+	 * @throws InvalidFencedOperationException if it is there, but must not be used
+	 */
+	public void warmUp(Duration patience) {
+		try {
+			get().get(patience.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof InvalidFencedOperationException refusal) {
+				throw refusal;
+			}
+		}
+		catch (TimeoutException ex) {
+			// a Redis that is down does not fail the start
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 	}
 
@@ -118,17 +160,19 @@ public final class RedissonClientHolder implements AutoCloseable {
 	}
 
 	private void create(CompletableFuture<RedissonClient> created) {
+		RedissonClient redisson = null;
 		try {
-			RedissonClient redisson = this.factory.get();
+			redisson = this.factory.get();
+			this.check.accept(redisson);
 			this.lastFailure = null;
 			created.complete(redisson);
-			if (this.closed && this.owned) {
-				redisson.shutdown();
-			}
 		}
 		catch (Throwable ex) {
 			// an Error as well: whoever waits for the client must hear of it
 			fail(created, ex);
+		}
+		if (redisson != null && this.owned && (this.closed || created.isCompletedExceptionally())) {
+			redisson.shutdown();
 		}
 	}
 
