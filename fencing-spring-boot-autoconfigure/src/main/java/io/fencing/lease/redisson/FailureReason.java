@@ -37,6 +37,10 @@ final class FailureReason {
 
 	private static final Pattern CODE = Pattern.compile("\\b(" + String.join("|", CODES.keySet()) + ")\\b");
 
+	// of Redis 6.2 and of Redis 7
+	private static final Pattern REFUSED_IN_SCRIPT = Pattern
+		.compile("user executing the script can't|ACL failure in script");
+
 	private static final Pattern ANY_CODE = Pattern.compile("^([A-Z]{3,20}) ");
 
 	private static final int MAX_CAUSES = 20;
@@ -98,6 +102,9 @@ final class FailureReason {
 		}
 		// the client appends the command and its arguments
 		String answer = message.split("\\. channel:", 2)[0];
+		if (REFUSED_IN_SCRIPT.matcher(answer).find()) {
+			return withCode("NOPERM");
+		}
 		Matcher known = CODE.matcher(answer);
 		if (known.find()) {
 			return withCode(known.group());

@@ -222,36 +222,6 @@ class RedissonLeaseCoordinatorTests {
 	}
 
 	@Test
-	void case52WhenUserHasOnlyTheDocumentedRightsThenEverythingWorks() throws Exception {
-		redis.console()
-			.send("ACL SETUSER limited on >secret ~fencing:1:* resetchannels &fencing:1:* -@all +eval +evalsha +script|load "
-					+ "+get +set +del +pttl +pexpire +time +publish +subscribe +unsubscribe +ping");
-		RedissonClientHolder limited = RedissonClientHolder.owning(() -> {
-			Config config = new Config();
-			config.setUsername("limited");
-			config.setPassword("secret");
-			config.useSingleServer().setAddress("redis://127.0.0.1:" + redis.getPort());
-			return Redisson.create(config);
-		});
-		try (limited) {
-			LeaseCoordinator restricted = new RedissonLeaseCoordinator(limited, RedissonCoordinatorSettings.defaults());
-			redis.console().send("SCRIPT FLUSH");
-			Lease lease = CoordinatorInvariants.acquire(restricted, this.resource, "me");
-			assertThat(restricted.renew(List.of(lease), TIMEOUT).renewed()).containsExactly(lease);
-			assertThat(restricted.renew(List.of(lease, lease("me")), TIMEOUT).renewed()).hasSize(2);
-			restricted.lift(this.resource, 1, TIMEOUT);
-			try (LeaseCoordinator.ReleaseSubscription subscription = restricted.subscribe(this.resource)) {
-				assertThat(subscription.await(TIMEOUT)).isTrue();
-				assertThat(restricted.release(lease, Duration.ZERO, TIMEOUT)).isTrue();
-				assertThat(subscription.await(TIMEOUT)).isTrue();
-			}
-		}
-		finally {
-			redis.console().send("ACL DELUSER limited");
-		}
-	}
-
-	@Test
 	void whenClientMapsNamesThenReleasesAreHeardAllTheSame() throws Exception {
 		RedissonClientHolder mapping = RedissonClientHolder.owning(() -> {
 			Config config = new Config();
