@@ -131,7 +131,7 @@ class CallApplication {
 		}
 
 		@Override
-		public ReleaseSubscription subscribe(FencedResource resource) {
+		public ReleaseSubscription subscribe(LeaseRequest request) {
 			throw new UnsupportedOperationException("Nobody waits");
 		}
 

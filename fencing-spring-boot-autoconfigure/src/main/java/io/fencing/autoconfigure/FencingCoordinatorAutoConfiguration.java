@@ -68,8 +68,9 @@ public final class FencingCoordinatorAutoConfiguration {
 
 	@Bean
 	RedissonLeaseCoordinator fencingLeaseCoordinator(RedissonClientHolder client, FencingProperties properties) {
-		return new RedissonLeaseCoordinator(client, new RedissonCoordinatorSettings(
-				properties.coordinator().keyPrefix(), properties.coordinator().retention()));
+		return new RedissonLeaseCoordinator(client,
+				new RedissonCoordinatorSettings(properties.coordinator().keyPrefix(),
+						properties.coordinator().retention(), properties.coordinator().fair()));
 	}
 
 	/**

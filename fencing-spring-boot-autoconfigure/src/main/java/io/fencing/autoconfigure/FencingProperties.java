@@ -82,13 +82,6 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	 * @param property the name of the property
 	 * @param value its value
 	 */
-	private static void reserve(String property, @Nullable Object value) {
-		if (value != null) {
-			throw new InvalidFencedOperationException("Property '" + property
-					+ "' is set, but what it configures is not available in this version; remove the property");
-		}
-	}
-
 	/**
 	 * What happens to writes outside of operations; what is only observed must not fail.
 	 * @return what happens to them
@@ -246,8 +239,7 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	 * @param retention how long the last token of a resource is remembered after its
 	 * grant
 	 * @param eviction what happens where that Redis may evict leases, as far as it tells
-	 * @param fair whether leases are granted in the order of arrival; reserved, not
-	 * available in this version
+	 * @param fair whether leases are granted in the order of arrival across all instances
 	 */
 	public record Coordinator(@Nullable String client, @Nullable String url, @DefaultValue("fencing") String keyPrefix,
 			@DefaultValue("2s") Duration timeout, @DefaultValue("7d") Duration retention,
@@ -259,7 +251,6 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 		public Coordinator {
 			Assert.isTrue(timeout.compareTo(Duration.ZERO) > 0,
 					() -> "'fencing.coordinator.timeout' is '" + timeout + "'; it must be above zero");
-			reserve("fencing.coordinator.fair", fair ? true : null);
 		}
 
 	}

@@ -148,6 +148,9 @@ final class LeaseAcquirer {
 		// whether an attempt for the present resource went without an answer
 		private boolean undecided;
 
+		// whether there may be a place for the present resource in the coordinator's line
+		private boolean linedUp;
+
 		// whether anything was seen to be leased to somebody else
 		private boolean busySeen;
 
@@ -180,11 +183,12 @@ final class LeaseAcquirer {
 			LeaseRequest request = new LeaseRequest(this.terms.operation(), resource, this.owner,
 					this.terms.leaseTime());
 			this.undecided = false;
+			this.linedUp = false;
 			try {
 				return this.terms.waitTime().isZero() ? attemptOnce(request) : attemptInLine(request);
 			}
 			finally {
-				if (this.undecided) {
+				if (this.undecided || this.linedUp) {
 					abandon(request);
 				}
 			}
@@ -207,7 +211,7 @@ final class LeaseAcquirer {
 			FencedResource resource = request.resource();
 			try (LocalQueue.Line line = LeaseAcquirer.this.queue.join(resource)) {
 				try {
-					if (line.awaitTurn(getTimeLeft())) {
+					if (line.awaitTurn(Duration.ZERO) || lineUp(request, line)) {
 						return attemptUntilGranted(request, line);
 					}
 				}
@@ -219,6 +223,15 @@ final class LeaseAcquirer {
 				throw notAcquired(line, resource,
 						"the thread that asked on behalf of this JVM got no answer from Redis");
 			}
+		}
+
+		private boolean lineUp(LeaseRequest request, LocalQueue.Line line) throws InterruptedException {
+			lineUp(request);
+			return line.awaitTurn(getTimeLeft());
+		}
+
+		private void lineUp(LeaseRequest request) {
+			this.linedUp |= LeaseAcquirer.this.coordinator.lineUp(request);
 		}
 
 		private FencingException notAcquired(LocalQueue.Line line, FencedResource resource, String otherwise) {
@@ -235,7 +248,8 @@ final class LeaseAcquirer {
 					if (attempt.lease() != null) {
 						return attempt.lease();
 					}
-					line.awaitRelease(min(getTimeLeft(), max(MIN_PAUSE, min(MAX_PAUSE, attempt.takenFor()))));
+					lineUp(request);
+					line.awaitRelease(request, min(getTimeLeft(), max(MIN_PAUSE, min(MAX_PAUSE, attempt.takenFor()))));
 					if (getTimeLeft().isZero()) {
 						throw notAcquired(request.resource(), line.getTakenFor());
 					}
@@ -288,6 +302,7 @@ final class LeaseAcquirer {
 				Lease lease = new Lease(request, ((Granted) answer).token(), sentAt, LeaseAcquirer.this.clock);
 				if (!lease.isLost()) {
 					this.undecided = false;
+					this.linedUp = false;
 					return new Attempt(lease, request.leaseTime());
 				}
 				// too late, as may be on first use: the same owner gets its full time

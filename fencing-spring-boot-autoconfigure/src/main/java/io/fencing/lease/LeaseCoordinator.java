@@ -48,8 +48,22 @@ public interface LeaseCoordinator {
 	boolean release(Lease lease, Duration keepFor, Duration timeout);
 
 	/**
-	 * Give back what a request may have been granted although no answer to it came. By
-	 * default nothing is done: the lease then ends by its time.
+	 * Keep a place in the line of those who wait, where this coordinator grants in order
+	 * of arrival: take the last one if the request has none, and tell that those who wait
+	 * here are still there. To be called when waiting begins and again after each attempt
+	 * that met another owner. Does not wait for an answer, and no failure is told: it
+	 * costs the place, nothing else. By default there is no such line.
+	 * @param request the request
+	 * @return whether there may be a place, to be given back with {@link #abandon} where
+	 * no grant comes of it
+	 */
+	default boolean lineUp(LeaseRequest request) {
+		return false;
+	}
+
+	/**
+	 * Give back what a request may have been granted although no answer to it came, and
+	 * its place in the line. By default nothing is done: both then end by their time.
 	 * @param request the request
 	 * @param timeout the longest time to wait for the answer
 	 * @throws CoordinatorUnavailableException if there was no usable answer in time
@@ -71,10 +85,10 @@ public interface LeaseCoordinator {
 	 * Start to listen for releases of a resource, without waiting for that to succeed.
 	 * The first wait ends as soon as the subscription listens, so that an attempt is made
 	 * which misses no release; the failure of that attempt is what can be waited out.
-	 * @param resource the resource
+	 * @param request the request that waits, on behalf of all of its owner's instance
 	 * @return the subscription, to be closed
 	 */
-	ReleaseSubscription subscribe(FencedResource resource);
+	ReleaseSubscription subscribe(LeaseRequest request);
 
 	/**
 	 * The outcome of one round of renewals.

@@ -78,13 +78,14 @@ final class LocalQueue {
 
 		/**
 		 * Wait for a release.
+		 * @param request the request that waits
 		 * @param timeout the longest time to wait
 		 * @throws InterruptedException if the thread is interrupted
 		 */
-		void awaitRelease(Duration timeout) throws InterruptedException {
+		void awaitRelease(LeaseRequest request, Duration timeout) throws InterruptedException {
 			ReleaseSubscription present = this.subscription;
 			if (present == null) {
-				present = LocalQueue.this.coordinator.subscribe(this.resource);
+				present = LocalQueue.this.coordinator.subscribe(request);
 				this.subscription = present;
 			}
 			present.await(timeout);

@@ -6,7 +6,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Makes the owners of leases: one for each invocation, never reused by this JVM or any
- * other. At most 38 ASCII characters. Thread-safe.
+ * other. At most 38 ASCII characters; what precedes the hyphen is the instance.
+ * Thread-safe.
  */
 final class OwnerIds {
 

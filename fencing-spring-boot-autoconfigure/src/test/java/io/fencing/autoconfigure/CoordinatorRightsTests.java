@@ -136,6 +136,7 @@ class CoordinatorRightsTests {
 
 	@ParameterizedTest
 	@CsvSource({ "client-name, spring.data.redis.client-name=me", "database, spring.data.redis.database=1",
+			"fencing.coordinator.fair, fencing.coordinator.fair=true",
 			"masterreplica.nodes, spring.data.redis.masterreplica.nodes=127.0.0.1:{port}" })
 	void case52WhenConfiguredOtherwiseThenTheListedRightIsEnoughAndNeeded(String row, String property)
 			throws IOException {
@@ -309,7 +310,14 @@ class CoordinatorRightsTests {
 			Lease same = lease(coordinator, resource, "me");
 			assertThat(coordinator.renew(List.of(lease, same), TIMEOUT).renewed()).hasSize(2);
 			coordinator.lift(resource, 1, TIMEOUT);
-			try (ReleaseSubscription subscription = coordinator.subscribe(resource)) {
+			boolean fair = coordinator.lineUp(request(resource, "other"));
+			if (fair) {
+				await().atMost(timeout)
+					.untilAsserted(() -> assertThat(console.send("EXISTS " + key(resource).replace(":lease", ":line")))
+						.as("stands in line")
+						.isEqualTo("1"));
+			}
+			try (ReleaseSubscription subscription = coordinator.subscribe(request(resource, "other"))) {
 				assertThat(subscription.await(timeout)).as("listens").isTrue();
 				assertThat(coordinator.release(lease, Duration.ZERO, TIMEOUT)).isTrue();
 				assertThat(subscription.await(timeout)).as("hears of the release").isTrue();
@@ -319,6 +327,10 @@ class CoordinatorRightsTests {
 						() -> assertThat(console.send("PUBLISH fencing:1:{" + resource.getKey() + "}:released x"))
 							.as("listeners left")
 							.isEqualTo("0"));
+			if (fair) {
+				assertThat(coordinator.tryAcquire(request(resource, "newcomer"), TIMEOUT)).isInstanceOf(Busy.class);
+			}
+			assertThat(coordinator.release(lease(coordinator, resource, "other"), Duration.ZERO, TIMEOUT)).isTrue();
 			return null;
 		}
 		catch (CoordinatorUnavailableException | AssertionError | ConditionTimeoutException ex) {

@@ -178,18 +178,6 @@ class FencingAutoConfigurationTests {
 		assertThat(output).contains("The fence of storage 'jdbc' could not be looked at");
 	}
 
-	@Test
-	void whenReservedPropertyIsSetThenStartFailsNamingWhatIsMissing() {
-		for (String property : new String[] { "fencing.coordinator.fair=true" }) {
-			this.runner.withPropertyValues(property)
-				.run((context) -> assertThat(context).as(property)
-					.getFailure()
-					.rootCause()
-					.hasMessageContaining(property.substring(0, property.indexOf('=')))
-					.hasMessageContaining("not available"));
-		}
-	}
-
 	@ParameterizedTest
 	@ValueSource(strings = { "fencing.coordinator.timeout=0s", "fencing.shutdown.grace=-1s",
 			"fencing.coordinator.key-prefix=a{b}", "fencing.coordinator.retention=400d", "fencing.jdbc.retention=1h",

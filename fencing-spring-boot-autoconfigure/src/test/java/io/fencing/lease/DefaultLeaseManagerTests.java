@@ -143,7 +143,7 @@ class DefaultLeaseManagerTests {
 	void whenReleasesAreNotHeardThenWaiterLooksNowAndThen() throws Exception {
 		DefaultLeaseManager deaf = manager(new DelegatingCoordinator(this.coordinator) {
 			@Override
-			public ReleaseSubscription subscribe(FencedResource resource) {
+			public ReleaseSubscription subscribe(LeaseRequest request) {
 				return new DeafSubscription();
 			}
 		});
@@ -161,9 +161,9 @@ class DefaultLeaseManagerTests {
 		AtomicReference<Lease> held = new AtomicReference<>(acquire(LONG, Duration.ZERO));
 		DefaultLeaseManager unlucky = manager(new DelegatingCoordinator(this.coordinator) {
 			@Override
-			public ReleaseSubscription subscribe(FencedResource resource) {
+			public ReleaseSubscription subscribe(LeaseRequest request) {
 				DefaultLeaseManagerTests.this.manager.release(List.of(held.get()));
-				return super.subscribe(resource);
+				return super.subscribe(request);
 			}
 		});
 		// shorter than the time after which a waiter looks without being woken

@@ -32,6 +32,11 @@ public class DelegatingCoordinator implements LeaseCoordinator {
 	}
 
 	@Override
+	public boolean lineUp(LeaseRequest request) {
+		return this.delegate.lineUp(request);
+	}
+
+	@Override
 	public void abandon(LeaseRequest request, Duration timeout) {
 		this.delegate.abandon(request, timeout);
 	}
@@ -42,8 +47,8 @@ public class DelegatingCoordinator implements LeaseCoordinator {
 	}
 
 	@Override
-	public ReleaseSubscription subscribe(FencedResource resource) {
-		return this.delegate.subscribe(resource);
+	public ReleaseSubscription subscribe(LeaseRequest request) {
+		return this.delegate.subscribe(request);
 	}
 
 }

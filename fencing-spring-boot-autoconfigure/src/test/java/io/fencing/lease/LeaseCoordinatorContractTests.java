@@ -41,6 +41,10 @@ public abstract class LeaseCoordinatorContractTests {
 
 	protected abstract void loseToken(FencedResource resource);
 
+	protected FencedResource resource() {
+		return this.resource;
+	}
+
 	protected FencedResource newResource() {
 		return this.resources.create(UUID.randomUUID().toString());
 	}
@@ -192,7 +196,8 @@ public abstract class LeaseCoordinatorContractTests {
 	@Test
 	void whenReleasedThenSubscribersHearOfIt() throws Exception {
 		Lease lease = CoordinatorInvariants.acquire(coordinator(), this.resource, "a");
-		try (ReleaseSubscription subscription = coordinator().subscribe(this.resource)) {
+		try (ReleaseSubscription subscription = coordinator()
+			.subscribe(CoordinatorInvariants.request(this.resource, "waiter"))) {
 			assertThat(subscription.await(TIMEOUT)).as("listens").isTrue();
 			assertThat(subscription.await(Duration.ofMillis(50))).as("nothing yet").isFalse();
 			CompletableFuture.runAsync(() -> coordinator().release(lease, Duration.ZERO, TIMEOUT),
@@ -204,7 +209,8 @@ public abstract class LeaseCoordinatorContractTests {
 	@Test
 	void whenOtherResourceIsReleasedThenSubscribersHearNothing() throws Exception {
 		Lease other = CoordinatorInvariants.acquire(coordinator(), newResource(), "a");
-		try (ReleaseSubscription subscription = coordinator().subscribe(this.resource)) {
+		try (ReleaseSubscription subscription = coordinator()
+			.subscribe(CoordinatorInvariants.request(this.resource, "waiter"))) {
 			subscription.await(TIMEOUT);
 			coordinator().release(other, Duration.ZERO, TIMEOUT);
 			assertThat(subscription.await(Duration.ofMillis(100))).isFalse();

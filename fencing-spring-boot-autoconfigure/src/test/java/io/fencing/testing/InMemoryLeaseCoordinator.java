@@ -212,8 +212,8 @@ public final class InMemoryLeaseCoordinator implements LeaseCoordinator {
 	}
 
 	@Override
-	public ReleaseSubscription subscribe(FencedResource resource) {
-		Subscription subscription = new Subscription(resource);
+	public ReleaseSubscription subscribe(LeaseRequest request) {
+		Subscription subscription = new Subscription(request.resource());
 		this.subscriptions.add(subscription);
 		return subscription;
 	}

@@ -47,6 +47,20 @@ public final class RedisConsole {
 	}
 
 	/**
+	 * Send a command that is answered with many lines.
+	 * @return the lines as they come
+	 */
+	public String sendForText(String command) {
+		try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), this.port)) {
+			socket.getOutputStream().write((command + "\r\nQUIT\r\n").getBytes(StandardCharsets.ISO_8859_1));
+			return new String(socket.getInputStream().readAllBytes(), StandardCharsets.ISO_8859_1);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
 	 * The milliseconds until a key expires, negative as {@code PTTL} answers.
 	 */
 	public long remainingMillis(String key) {

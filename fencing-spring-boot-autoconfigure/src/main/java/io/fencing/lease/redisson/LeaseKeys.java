@@ -14,16 +14,16 @@ import io.fencing.FencedResource;
  * key                        value           type    ends after
  * fencing:1:{K}:lease        token:owner     string  the lease time, renewed while held
  * fencing:1:{K}:token        last token      string  the token retention, anew at each grant
- * fencing:1:{K}:released     (channel)       empty messages, one for each release
+ * fencing:1:{K}:released     (channel)       one message for each release: the node whose turn it is, or empty
+ *
+ * where leases are granted in order of arrival also
+ * fencing:1:{K}:line         owner, place    sorted  five seconds after the last one lined up or looked
+ * fencing:1:{K}:heard        node, time      sorted  the same
  * </pre>
  *
  * A lease with an empty owner ({@code token:}) is kept taken after its release, and
- * nobody's. All values are plain text. A user with limited rights needs
- * <code>~fencing:1:*</code>, <code>&amp;fencing:1:*</code> and {@code eval},
- * {@code evalsha}, {@code script|load}, {@code get}, {@code set}, {@code del},
- * {@code pttl}, {@code pexpire}, {@code time}, {@code publish}, {@code subscribe},
- * {@code unsubscribe} and {@code ping}, and what Redisson needs for the topology
- * (<code>cluster|nodes</code> or {@code sentinel}).
+ * nobody's. All values are plain text. The rights that a limited user needs are listed in
+ * docs/coordinator.md.
  */
 final class LeaseKeys {
 
@@ -64,6 +64,24 @@ final class LeaseKeys {
 	 */
 	String released(FencedResource resource) {
 		return key(resource, "released");
+	}
+
+	/**
+	 * The key of the line of those who wait.
+	 * @param resource the resource
+	 * @return the key
+	 */
+	String line(FencedResource resource) {
+		return key(resource, "line");
+	}
+
+	/**
+	 * The key of when the nodes that wait were last heard of.
+	 * @param resource the resource
+	 * @return the key
+	 */
+	String heard(FencedResource resource) {
+		return key(resource, "heard");
 	}
 
 	private String key(FencedResource resource, String suffix) {

@@ -34,12 +34,16 @@ record LuaScript(String text, String sha) {
 
 	/**
 	 * Read a script that lies next to this class.
-	 * @param file the name of the file
+	 * @param files the names of its parts
 	 * @return the script
 	 */
-	static LuaScript read(String file) {
+	static LuaScript read(String... files) {
+		StringBuilder text = new StringBuilder();
 		try {
-			return of(new ClassPathResource(file, LuaScript.class).getContentAsString(StandardCharsets.UTF_8));
+			for (String file : files) {
+				text.append(new ClassPathResource(file, LuaScript.class).getContentAsString(StandardCharsets.UTF_8));
+			}
+			return of(text.toString());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

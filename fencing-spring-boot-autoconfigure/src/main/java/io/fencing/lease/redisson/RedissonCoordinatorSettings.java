@@ -12,8 +12,9 @@ import io.fencing.InvalidFencedOperationException;
  * underscores and hyphens, since braces would decide the cluster slot
  * @param tokenRetention how long the last token of a resource is kept after its last
  * grant, 1 to 366 days; once it is gone, only the clock of Redis keeps tokens rising
+ * @param fair whether leases are granted in order of arrival
  */
-public record RedissonCoordinatorSettings(String keyPrefix, Duration tokenRetention) {
+public record RedissonCoordinatorSettings(String keyPrefix, Duration tokenRetention, boolean fair) {
 
 	/**
 	 * The default prefix.
@@ -51,7 +52,7 @@ public record RedissonCoordinatorSettings(String keyPrefix, Duration tokenRetent
 	 * @return the defaults
 	 */
 	public static RedissonCoordinatorSettings defaults() {
-		return new RedissonCoordinatorSettings(DEFAULT_KEY_PREFIX, DEFAULT_TOKEN_RETENTION);
+		return new RedissonCoordinatorSettings(DEFAULT_KEY_PREFIX, DEFAULT_TOKEN_RETENTION, false);
 	}
 
 }

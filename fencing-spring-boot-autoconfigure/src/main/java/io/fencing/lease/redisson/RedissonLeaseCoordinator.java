@@ -1,6 +1,7 @@
 package io.fencing.lease.redisson;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -12,6 +13,8 @@ import io.fencing.lease.LeaseAnswer;
 import io.fencing.lease.LeaseCoordinator;
 import io.fencing.lease.LeaseRequest;
 import org.redisson.client.codec.StringCodec;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The coordinator on Redis 6.2 and later, standalone, replicated or cluster: Lua scripts
@@ -27,8 +30,19 @@ import org.redisson.client.codec.StringCodec;
  * Every call ends within its time-out, whatever Redisson's own time-outs and retries are;
  * what was not sent by then is not sent later. Waiting for a grant can be interrupted;
  * renewing, releasing and lifting go on for their time and keep the interrupt flag.
+ *
+ * <p>
+ * In order of arrival, where that is wanted: those who wait stand in a line kept in
+ * Redis. A place belongs to the instance of its owner, which gives its places to its own
+ * threads in their order. An instance that is not heard of for five seconds loses its
+ * places.
  */
 public final class RedissonLeaseCoordinator implements LeaseCoordinator {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedissonLeaseCoordinator.class);
+
+	// some seconds without Redis cost nobody a place; those who wait look every second
+	private static final String SILENCE = millis(Duration.ofSeconds(5));
 
 	private final RedissonClientHolder clients;
 
@@ -37,6 +51,8 @@ public final class RedissonLeaseCoordinator implements LeaseCoordinator {
 	private final LeaseScripts scripts;
 
 	private final String tokenRetention;
+
+	private final boolean fair;
 
 	/**
 	 * Create a coordinator.
@@ -52,14 +68,15 @@ public final class RedissonLeaseCoordinator implements LeaseCoordinator {
 		this.keys = new LeaseKeys(settings.keyPrefix());
 		this.scripts = scripts;
 		this.tokenRetention = millis(settings.tokenRetention());
+		this.fair = settings.fair();
 	}
 
 	@Override
 	public LeaseAnswer tryAcquire(LeaseRequest request, Duration timeout) {
 		FencedResource resource = request.resource();
 		ScriptCall call = new ScriptCall(this.scripts.acquire(),
-				List.of(this.keys.lease(resource), this.keys.token(resource)),
-				List.of(request.owner(), millis(request.leaseTime()), this.tokenRetention));
+				withLine(resource, this.keys.lease(resource), this.keys.token(resource)),
+				withSilence(request.owner(), millis(request.leaseTime()), this.tokenRetention));
 		TimedAnswer answers = new TimedAnswer(request.operation(), resource, timeout, true);
 		return answers.understood(ScriptReply.answer(answers.get(this.clients, call::run)));
 	}
@@ -109,8 +126,8 @@ public final class RedissonLeaseCoordinator implements LeaseCoordinator {
 			String channel = client.getTopic(this.keys.released(resource), StringCodec.INSTANCE)
 				.getChannelNames()
 				.get(0);
-			return new ScriptCall(this.scripts.release(), List.of(this.keys.lease(resource)),
-					List.of(owner, millis(keepFor), channel))
+			return new ScriptCall(this.scripts.release(), withLine(resource, this.keys.lease(resource)),
+					withSilence(owner, millis(keepFor), channel))
 				.run(client);
 		})));
 	}
@@ -124,8 +141,40 @@ public final class RedissonLeaseCoordinator implements LeaseCoordinator {
 	}
 
 	@Override
-	public ReleaseSubscription subscribe(FencedResource resource) {
-		return new TopicSubscription(this.clients.get(), this.keys.released(resource));
+	public boolean lineUp(LeaseRequest request) {
+		if (this.fair) {
+			ScriptCall call = new ScriptCall(this.scripts.lineUp(), withLine(request.resource()),
+					withSilence(request.owner()));
+			this.clients.get().thenCompose(call::run).whenComplete((ignored, failure) -> {
+				if (failure != null) {
+					logger.debug("A place in the line could not be kept", failure);
+				}
+			});
+		}
+		return this.fair;
+	}
+
+	@Override
+	public ReleaseSubscription subscribe(LeaseRequest request) {
+		return new TopicSubscription(this.clients.get(), this.keys.released(request.resource()),
+				request.owner().split("-", 2)[0]);
+	}
+
+	private List<String> withLine(FencedResource resource, String... keys) {
+		List<String> all = new ArrayList<>(List.of(keys));
+		if (this.fair) {
+			all.add(this.keys.line(resource));
+			all.add(this.keys.heard(resource));
+		}
+		return all;
+	}
+
+	private List<String> withSilence(String... arguments) {
+		List<String> all = new ArrayList<>(List.of(arguments));
+		if (this.fair) {
+			all.add(SILENCE);
+		}
+		return all;
 	}
 
 	private static String millis(Duration duration) {

@@ -23,14 +23,18 @@ final class TopicSubscription implements ReleaseSubscription {
 
 	private final Semaphore heard = new Semaphore(0);
 
+	private final String node;
+
 	private final CompletionStage<Runnable> listening;
 
 	/**
 	 * Start to listen, without waiting for it.
 	 * @param client the client to come
 	 * @param channel the channel
+	 * @param node the instance that listens; it hears of what is its or anybody's turn
 	 */
-	TopicSubscription(CompletableFuture<RedissonClient> client, String channel) {
+	TopicSubscription(CompletableFuture<RedissonClient> client, String channel, String node) {
+		this.node = node;
 		this.listening = client.thenCompose((redisson) -> listen(redisson.getTopic(channel, StringCodec.INSTANCE)));
 		this.listening.whenComplete((stop, failure) -> {
 			if (failure != null) {
@@ -44,8 +48,14 @@ final class TopicSubscription implements ReleaseSubscription {
 	}
 
 	private CompletionStage<Runnable> listen(RTopic topic) {
-		return topic.addListenerAsync(String.class, (channel, message) -> this.heard.release())
+		return topic.addListenerAsync(String.class, (channel, message) -> hear(message))
 			.thenApply((id) -> () -> stop(topic, id));
+	}
+
+	private void hear(String message) {
+		if (message.isEmpty() || message.equals(this.node)) {
+			this.heard.release();
+		}
 	}
 
 	private static void stop(RTopic topic, Integer listener) {

@@ -82,8 +82,11 @@ class CoordinatorGrowthTests {
 
 	private static RedissonLeaseCoordinator coordinator(RedisFixture redis) {
 		LeaseScripts real = LeaseScripts.read();
-		return redis.coordinator(new LeaseScripts(shortRetention(real.acquire(), 3), real.renew(), real.release(),
-				shortRetention(real.lift(), 2)));
+		return new RedissonLeaseCoordinator(redis.clients(),
+				new RedissonCoordinatorSettings(RedissonCoordinatorSettings.DEFAULT_KEY_PREFIX, Duration.ofDays(1),
+						true),
+				new LeaseScripts(shortRetention(real.acquire(), 3), real.renew(), real.release(),
+						shortRetention(real.lift(), 2), real.lineUp()));
 	}
 
 	// settings demand a day at least

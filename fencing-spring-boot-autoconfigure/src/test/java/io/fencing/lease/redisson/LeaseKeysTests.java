@@ -44,14 +44,14 @@ class LeaseKeysTests {
 	@ValueSource(strings = { "", " ", "a b", "{x}", "a{", "}", "ü", "a\n" })
 	void whenPrefixWouldMoveKeysThenRefused(String prefix) {
 		assertThatExceptionOfType(InvalidFencedOperationException.class)
-			.isThrownBy(() -> new RedissonCoordinatorSettings(prefix, Duration.ofDays(7)));
+			.isThrownBy(() -> new RedissonCoordinatorSettings(prefix, Duration.ofDays(7), false));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "PT0S", "PT23H59M", "P367D", "P-7D" })
 	void rule12WhenRetentionIsOutOfBoundsThenRefused(Duration retention) {
 		assertThatExceptionOfType(InvalidFencedOperationException.class)
-			.isThrownBy(() -> new RedissonCoordinatorSettings("fencing", retention));
+			.isThrownBy(() -> new RedissonCoordinatorSettings("fencing", retention, false));
 	}
 
 }

@@ -88,23 +88,24 @@ class NaiveScriptsTests {
 
 	@Test
 	void rule7WhenReleaseDoesNotCompareThenItTakesTheLeaseOfOthers() {
-		LeaseCoordinator naive = redis.coordinator(
-				new LeaseScripts(REAL.acquire(), REAL.renew(), LuaScript.read("naive/release-any.lua"), REAL.lift()));
+		LeaseCoordinator naive = redis.coordinator(new LeaseScripts(REAL.acquire(), REAL.renew(),
+				LuaScript.read("naive/release-any.lua"), REAL.lift(), REAL.lineUp()));
 		assertViolated(
 				() -> CoordinatorInvariants.releaseSparesOthers(naive, this.resource, NaiveScriptsTests::elapse));
 	}
 
 	@Test
 	void rule7WhenRenewalDoesNotCompareThenItBringsTheLeaseBack() {
-		LeaseCoordinator naive = redis.coordinator(
-				new LeaseScripts(REAL.acquire(), LuaScript.read("naive/renew-any.lua"), REAL.release(), REAL.lift()));
+		LeaseCoordinator naive = redis.coordinator(new LeaseScripts(REAL.acquire(),
+				LuaScript.read("naive/renew-any.lua"), REAL.release(), REAL.lift(), REAL.lineUp()));
 		assertViolated(() -> CoordinatorInvariants.renewalBringsNothingBack(naive, this.resource));
 		assertViolated(
 				() -> CoordinatorInvariants.renewalSparesOthers(naive, this.resource, NaiveScriptsTests::elapse));
 	}
 
 	private static LeaseScripts acquiringWith(String file) {
-		return new LeaseScripts(LuaScript.read("naive/" + file), REAL.renew(), REAL.release(), REAL.lift());
+		return new LeaseScripts(LuaScript.read("naive/" + file), REAL.renew(), REAL.release(), REAL.lift(),
+				REAL.lineUp());
 	}
 
 	private static void assertViolated(Runnable invariant) {

@@ -68,10 +68,14 @@ final class RedisFixture implements AutoCloseable {
 	}
 
 	RedissonClient newClient(Codec codec) {
+		return newClient(this.port, codec);
+	}
+
+	static RedissonClient newClient(int port, Codec codec) {
 		Config config = new Config();
 		config.setCodec(codec);
 		config.useSingleServer()
-			.setAddress("redis://127.0.0.1:" + this.port)
+			.setAddress("redis://127.0.0.1:" + port)
 			.setConnectionMinimumIdleSize(2)
 			.setSubscriptionConnectionMinimumIdleSize(1);
 		return Redisson.create(config);
@@ -79,6 +83,16 @@ final class RedisFixture implements AutoCloseable {
 
 	RedissonLeaseCoordinator coordinator() {
 		return new RedissonLeaseCoordinator(this.clients, RedissonCoordinatorSettings.defaults());
+	}
+
+	RedissonLeaseCoordinator fairCoordinator() {
+		return fairCoordinator(this.clients);
+	}
+
+	static RedissonLeaseCoordinator fairCoordinator(RedissonClientHolder clients) {
+		return new RedissonLeaseCoordinator(clients,
+				new RedissonCoordinatorSettings(RedissonCoordinatorSettings.DEFAULT_KEY_PREFIX,
+						RedissonCoordinatorSettings.DEFAULT_TOKEN_RETENTION, true));
 	}
 
 	RedissonLeaseCoordinator coordinator(LeaseScripts scripts) {

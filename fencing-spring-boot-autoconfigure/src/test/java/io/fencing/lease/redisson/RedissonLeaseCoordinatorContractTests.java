@@ -27,6 +27,10 @@ class RedissonLeaseCoordinatorContractTests extends LeaseCoordinatorContractTest
 		redis.close();
 	}
 
+	static RedisFixture redis() {
+		return redis;
+	}
+
 	@Override
 	protected LeaseCoordinator coordinator() {
 		return redis.coordinator();

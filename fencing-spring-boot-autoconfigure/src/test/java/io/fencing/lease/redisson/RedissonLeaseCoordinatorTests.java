@@ -89,7 +89,7 @@ class RedissonLeaseCoordinatorTests {
 	@Test
 	void rule12WhenGrantedThenLeaseAndTokenBothEnd() {
 		RedissonLeaseCoordinator retaining = new RedissonLeaseCoordinator(redis.clients(),
-				new RedissonCoordinatorSettings("other:prefix", Duration.ofDays(2)));
+				new RedissonCoordinatorSettings("other:prefix", Duration.ofDays(2), false));
 		CoordinatorInvariants.grant(retaining, this.resource, "me");
 		LeaseKeys keys = new LeaseKeys("other:prefix");
 		assertThat(redis.console().remainingMillis(keys.lease(this.resource))).isBetween(1L,
@@ -133,7 +133,7 @@ class RedissonLeaseCoordinatorTests {
 			"return redis.error_reply('ERR no')", "return {ok = 'OK'}", "return {{1, '5'}}", "error('broken')" })
 	void case12WhenReplyIsNotUnderstoodThenNothingIsGranted(String script) {
 		LuaScript garbage = ticketed(script);
-		LeaseCoordinator broken = redis.coordinator(new LeaseScripts(garbage, garbage, garbage, garbage));
+		LeaseCoordinator broken = redis.coordinator(new LeaseScripts(garbage, garbage, garbage, garbage, garbage));
 		assertThatUnavailable(() -> CoordinatorInvariants.answer(broken, this.resource, "me"));
 	}
 
@@ -142,7 +142,7 @@ class RedissonLeaseCoordinatorTests {
 			"return redis.error_reply('ERR no')", "error('broken')" })
 	void case12WhenReplyIsNotUnderstoodThenNothingIsRenewedReleasedOrLifted(String script) {
 		LuaScript garbage = ticketed(script);
-		LeaseCoordinator broken = redis.coordinator(new LeaseScripts(garbage, garbage, garbage, garbage));
+		LeaseCoordinator broken = redis.coordinator(new LeaseScripts(garbage, garbage, garbage, garbage, garbage));
 		Lease lease = lease("a");
 		assertThatUnavailable(() -> broken.renew(List.of(lease), TIMEOUT));
 		assertThatUnavailable(() -> broken.renew(List.of(lease, lease("b")), TIMEOUT));
@@ -196,7 +196,7 @@ class RedissonLeaseCoordinatorTests {
 	@Test
 	void whenPipelineIsFullOfErrorsThenEachIsAskedOnItsOwn() {
 		LuaScript half = ticketed("if ARGV[1] == 'bad' then error('broken') end return {1}");
-		LeaseCoordinator broken = redis.coordinator(new LeaseScripts(half, half, half, half));
+		LeaseCoordinator broken = redis.coordinator(new LeaseScripts(half, half, half, half, half));
 		List<Lease> good = new ArrayList<>();
 		List<Lease> all = new ArrayList<>();
 		for (int i = 0; i < 400; i++) {
@@ -232,7 +232,8 @@ class RedissonLeaseCoordinatorTests {
 		try {
 			LeaseCoordinator mapped = new RedissonLeaseCoordinator(mapping, RedissonCoordinatorSettings.defaults());
 			Lease lease = CoordinatorInvariants.acquire(mapped, this.resource, "me");
-			try (LeaseCoordinator.ReleaseSubscription subscription = mapped.subscribe(this.resource)) {
+			try (LeaseCoordinator.ReleaseSubscription subscription = mapped
+				.subscribe(CoordinatorInvariants.request(this.resource, "waiter"))) {
 				assertThat(subscription.await(TIMEOUT)).isTrue();
 				mapped.release(lease, Duration.ZERO, TIMEOUT);
 				assertThat(subscription.await(TIMEOUT)).isTrue();
@@ -246,11 +247,12 @@ class RedissonLeaseCoordinatorTests {
 	@Test
 	void whenSubscriptionsAreClosedThenNoneIsLeft() throws Exception {
 		for (int i = 0; i < 20; i++) {
-			try (LeaseCoordinator.ReleaseSubscription subscription = this.coordinator.subscribe(this.resource)) {
+			try (LeaseCoordinator.ReleaseSubscription subscription = this.coordinator
+				.subscribe(CoordinatorInvariants.request(this.resource, "waiter"))) {
 				subscription.await(TIMEOUT);
 			}
 			// closed before it listens
-			this.coordinator.subscribe(this.resource).close();
+			this.coordinator.subscribe(CoordinatorInvariants.request(this.resource, "waiter")).close();
 		}
 		await().until(() -> redis.console().send("PUBLISH " + KEYS.released(this.resource) + " x").equals("0"));
 	}

@@ -17,7 +17,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 public final class SetBackCoordinator extends DelegatingCoordinator implements AutoCloseable {
 
-	private static final String SECONDS = "now[1]";
+	private static final String SECONDS = "now[1] * 1000000";
 
 	private final RedissonClientHolder clients;
 
@@ -52,8 +52,9 @@ public final class SetBackCoordinator extends DelegatingCoordinator implements A
 		LeaseScripts real = LeaseScripts.read();
 		assertThat(real.acquire().text()).containsOnlyOnce(SECONDS);
 		LuaScript acquire = LuaScript
-			.of(real.acquire().text().replace(SECONDS, "(" + SECONDS + " - " + time.toSeconds() + ")"));
-		this.behind = coordinator(this.clients, new LeaseScripts(acquire, real.renew(), real.release(), real.lift()));
+			.of(real.acquire().text().replace(SECONDS, SECONDS + " - " + time.toSeconds() + " * 1000000"));
+		this.behind = coordinator(this.clients,
+				new LeaseScripts(acquire, real.renew(), real.release(), real.lift(), real.lineUp()));
 	}
 
 	@Override
