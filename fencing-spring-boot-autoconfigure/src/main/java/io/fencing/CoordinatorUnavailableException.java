@@ -12,6 +12,8 @@ public final class CoordinatorUnavailableException extends FencingException {
 
 	private static final Duration RETRY_AFTER = Duration.ofSeconds(1);
 
+	private final String problem;
+
 	/**
 	 * Create an exception.
 	 * @param operation the name of the operation
@@ -22,8 +24,17 @@ public final class CoordinatorUnavailableException extends FencingException {
 	public CoordinatorUnavailableException(@Nullable String operation, @Nullable FencedResource resource,
 			String problem, @Nullable Throwable cause) {
 		super(describe(operation, resource) + "no lease, since " + problem
-				+ "; check that Redis is reachable at the configured address with the configured credentials, and call again",
-				operation, resource, cause);
+				+ "; check that Redis is reachable at the configured address with the configured credentials and the "
+				+ "documented rights, and call again", operation, resource, cause);
+		this.problem = problem;
+	}
+
+	/**
+	 * What happened, without operation, resource and remedy.
+	 * @return a clause without a full stop
+	 */
+	public String getProblem() {
+		return this.problem;
 	}
 
 	@Override

@@ -1,10 +1,14 @@
 package io.fencing;
 
+import java.util.stream.Stream;
+
 import net.jqwik.api.Assume;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.NotBlank;
 import org.junit.jupiter.api.Test;
+
+import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -20,6 +24,8 @@ class FencedResourceFactoryTests {
 	void whenNamesOrNamespacesDifferThenKeysDiffer(@ForAll @NotBlank String namespace, @ForAll @NotBlank String name,
 			@ForAll @NotBlank String otherName) {
 		Assume.that(!name.equals(otherName));
+		// to the generator a line or paragraph separator is not blank
+		Assume.that(Stream.of(namespace, name, otherName).allMatch(StringUtils::hasText));
 		FencedResource resource = new FencedResourceFactory(namespace, "secret").create(name);
 		assertThat(resource.getKey()).matches("[0-9a-f]{64}")
 			.isEqualTo(new FencedResourceFactory(namespace, "other").create(name).getKey())

@@ -54,6 +54,8 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 	 */
 	static final Duration SHORTEST_RETENTION = Duration.ofHours(24);
 
+	private static final Duration LONGEST = Duration.ofDays(366);
+
 	/**
 	 * Check how the properties go together.
 	 */
@@ -249,8 +251,9 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 		 * Refuse what is not available or makes no sense.
 		 */
 		public Coordinator {
-			Assert.isTrue(timeout.compareTo(Duration.ZERO) > 0,
-					() -> "'fencing.coordinator.timeout' is '" + timeout + "'; it must be above zero");
+			Assert.isTrue(timeout.compareTo(Duration.ZERO) > 0 && timeout.compareTo(LONGEST) <= 0,
+					() -> "'fencing.coordinator.timeout' is '" + timeout
+							+ "'; it must be above zero, and at most 366 days");
 		}
 
 	}
@@ -296,8 +299,8 @@ public record FencingProperties(@DefaultValue("true") boolean enabled, @DefaultV
 		 * Refuse what makes no sense.
 		 */
 		public Shutdown {
-			Assert.isTrue(!grace.isNegative(),
-					() -> "'fencing.shutdown.grace' is '" + grace + "'; it must not be negative");
+			Assert.isTrue(!grace.isNegative() && grace.compareTo(LONGEST) <= 0,
+					() -> "'fencing.shutdown.grace' is '" + grace + "'; it must not be negative, and at most 366 days");
 		}
 
 	}

@@ -20,6 +20,8 @@ record RedisUrl(String address, @Nullable String username, @Nullable String pass
 
 	private static final int DEFAULT_PORT = 6379;
 
+	private static final int MAX_PORT = 65_535;
+
 	/**
 	 * Take a URL apart.
 	 * @param property the property that it comes from
@@ -31,8 +33,12 @@ record RedisUrl(String address, @Nullable String username, @Nullable String pass
 		try {
 			URI uri = new URI(url);
 			boolean known = "redis".equals(uri.getScheme()) || "rediss".equals(uri.getScheme());
-			if (known && uri.getHost() != null && uri.getQuery() == null && uri.getFragment() == null) {
-				return of(uri);
+			if (known && uri.getHost() != null && uri.getQuery() == null && uri.getFragment() == null
+					&& uri.getPort() <= MAX_PORT) {
+				RedisUrl parsed = of(uri);
+				if (parsed.database() >= 0) {
+					return parsed;
+				}
 			}
 		}
 		catch (URISyntaxException | NumberFormatException ex) {
@@ -50,12 +56,13 @@ record RedisUrl(String address, @Nullable String username, @Nullable String pass
 		String path = uri.getPath();
 		int database = (StringUtils.hasLength(path) && path.length() > 1) ? Integer.parseInt(path.substring(1)) : 0;
 		int port = (uri.getPort() > 0) ? uri.getPort() : DEFAULT_PORT;
-		return new RedisUrl(uri.getScheme() + "://" + uri.getHost() + ":" + port, username, password, database);
+		return new RedisUrl(uri.getScheme() + "://" + uri.getHost() + ":" + port, username,
+				StringUtils.hasLength(password) ? password : null, database);
 	}
 
 	@Override
 	public String toString() {
-		return this.address;
+		return this.address + ((this.database != 0) ? "/" + this.database : "");
 	}
 
 }

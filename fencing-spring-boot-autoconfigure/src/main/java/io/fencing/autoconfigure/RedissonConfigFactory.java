@@ -128,12 +128,17 @@ final class RedissonConfigFactory implements RedissonConfigSource {
 		}
 		Duration timeout = this.properties.getTimeout();
 		if (timeout != null) {
-			servers.setTimeout(Math.toIntExact(timeout.toMillis()));
+			servers.setTimeout(millis(timeout));
 		}
 		Duration connectTimeout = this.properties.getConnectTimeout();
 		if (connectTimeout != null) {
-			servers.setConnectTimeout(Math.toIntExact(connectTimeout.toMillis()));
+			servers.setConnectTimeout(millis(connectTimeout));
 		}
+	}
+
+	// more than 24 days are as good as these
+	private static int millis(Duration time) {
+		return (int) Math.min(time.toMillis(), Integer.MAX_VALUE);
 	}
 
 	private static void applySsl(Config config, @Nullable SslBundle bundle) {

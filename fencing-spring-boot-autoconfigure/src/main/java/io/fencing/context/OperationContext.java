@@ -50,6 +50,8 @@ public final class OperationContext extends FencingContext {
 
 	private volatile boolean fenceMet;
 
+	private volatile boolean failed;
+
 	private volatile @Nullable AtomicBoolean onlyTransaction;
 
 	/**
@@ -128,6 +130,9 @@ public final class OperationContext extends FencingContext {
 	}
 
 	private List<HeldResource> allHeld() {
+		if (this.parent == null) {
+			return this.enforced ? List.copyOf(this.held) : List.of();
+		}
 		SortedMap<FencedResource, HeldResource> all = new TreeMap<>();
 		for (OperationContext context = this; context != null; context = context.parent) {
 			if (context.enforced) {
@@ -348,6 +353,21 @@ public final class OperationContext extends FencingContext {
 	 */
 	public boolean hasMetFence() {
 		return this.fenceMet;
+	}
+
+	/**
+	 * Note that this operation ends with a failure.
+	 */
+	public void fail() {
+		this.failed = true;
+	}
+
+	/**
+	 * Whether this operation ends with a failure.
+	 * @return whether it does
+	 */
+	public boolean hasFailed() {
+		return this.failed;
 	}
 
 	@Override

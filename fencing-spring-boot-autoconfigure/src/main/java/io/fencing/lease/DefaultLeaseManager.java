@@ -53,6 +53,8 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 
 	private final LossReporter losses;
 
+	private final BackgroundReturns returns;
+
 	private final LeaseAcquirer acquirer;
 
 	private final Watchdog watchdog;
@@ -73,7 +75,8 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 		this.clock = clock;
 		this.commandTimeout = commandTimeout;
 		this.losses = new LossReporter(listeners);
-		this.acquirer = new LeaseAcquirer(coordinator, clock, commandTimeout);
+		this.returns = new BackgroundReturns(coordinator, clock, commandTimeout);
+		this.acquirer = new LeaseAcquirer(coordinator, clock, commandTimeout, this.returns);
 		this.watchdog = new Watchdog(coordinator, this.losses, clock, commandTimeout);
 		this.watchdog.start();
 	}
@@ -174,13 +177,17 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 		}
 		catch (RuntimeException ex) {
 			logger.warn(
-					"Operation '{}' on resource {}: the lease with token {} could not be given back, it is tried once "
-							+ "more and else ends by its time; check the coordinator ({})",
-					lease.getOperation(), lease.getResource(), lease.getToken(), ex.getMessage());
+					"Operation '{}' on resource {}: the lease with token {} could not be given back, this is tried again "
+							+ "until it ends by its time; the operation has ended as it has ended ({})",
+					lease.getOperation(), lease.getResource(), lease.getToken(), problem(ex));
 			logger.debug("Why the lease with token {} could not be given back", lease.getToken(), ex);
-			this.acquirer.later(() -> this.coordinator.release(lease, keepFor, this.commandTimeout));
+			this.returns.release(lease, keepFor);
 			return ex;
 		}
+	}
+
+	private static @Nullable String problem(RuntimeException failure) {
+		return (failure instanceof CoordinatorUnavailableException ex) ? ex.getProblem() : failure.getMessage();
 	}
 
 	private static Duration keepFor(Lease lease, LeaseTerms terms) {
@@ -239,7 +246,7 @@ public final class DefaultLeaseManager implements LeaseManager, AutoCloseable {
 	@Override
 	public void close() {
 		shutdown(Duration.ZERO);
-		this.acquirer.close();
+		this.returns.close();
 		this.watchdog.close();
 	}
 

@@ -2,9 +2,9 @@ package io.fencing.lease;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import io.fencing.ApplicationShutdownException;
 import io.fencing.CoordinatorUnavailableException;
@@ -15,8 +15,6 @@ import io.fencing.lease.LeaseAnswer.Busy;
 import io.fencing.lease.LeaseAnswer.Granted;
 import io.fencing.lease.LeaseManager.LeaseTerms;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Asks for leases, and waits while somebody else has them. Thread-safe.
@@ -25,11 +23,9 @@ import org.slf4j.LoggerFactory;
  * An attempt without an answer may have been granted all the same. It is repeated as the
  * same owner while the wait lasts, which gives the same token; where no grant comes of
  * it, it is abandoned in the background, so that a lease which nobody knows of does not
- * keep others out until it expires.
+ * keep others out until it expires. So is a place in a line of the coordinator.
  */
 final class LeaseAcquirer {
-
-	private static final Logger logger = LoggerFactory.getLogger(LeaseAcquirer.class);
 
 	// the message of a release may get lost: look after this time at the latest
 	private static final Duration MAX_PAUSE = Duration.ofSeconds(1);
@@ -40,10 +36,6 @@ final class LeaseAcquirer {
 	// bounds the rate of attempts that fail at once
 	private static final Duration FAILURE_PAUSE = Duration.ofMillis(100);
 
-	private static final Duration ABANDON_AGAIN = Duration.ofSeconds(2);
-
-	private static final int MAX_ABANDONED = 1_000;
-
 	private final LeaseCoordinator coordinator;
 
 	private final LocalQueue queue;
@@ -52,9 +44,7 @@ final class LeaseAcquirer {
 
 	private final Duration commandTimeout;
 
-	private final ThreadPoolExecutor background = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-			new LinkedBlockingQueue<>(MAX_ABANDONED), new DaemonThreads("fencing-abandon-"),
-			new ThreadPoolExecutor.DiscardPolicy());
+	private final BackgroundReturns returns;
 
 	private volatile boolean refusing;
 
@@ -63,12 +53,15 @@ final class LeaseAcquirer {
 	 * @param coordinator the coordinator
 	 * @param clock the clock
 	 * @param commandTimeout the longest time to wait for one answer
+	 * @param returns gives back what no grant comes of
 	 */
-	LeaseAcquirer(LeaseCoordinator coordinator, MonotonicClock clock, Duration commandTimeout) {
+	LeaseAcquirer(LeaseCoordinator coordinator, MonotonicClock clock, Duration commandTimeout,
+			BackgroundReturns returns) {
 		this.coordinator = coordinator;
 		this.queue = new LocalQueue(coordinator, clock);
 		this.clock = clock;
 		this.commandTimeout = commandTimeout;
+		this.returns = returns;
 	}
 
 	/**
@@ -95,37 +88,6 @@ final class LeaseAcquirer {
 		this.refusing = false;
 	}
 
-	/**
-	 * Refuse everything, and end the threads.
-	 */
-	void close() {
-		refuse();
-		this.background.shutdown();
-	}
-
-	private void abandon(LeaseRequest request) {
-		Runnable task = () -> this.coordinator.abandon(request, this.commandTimeout);
-		later(task);
-		// a server that was frozen may run the request after the first of these
-		CompletableFuture.delayedExecutor(ABANDON_AGAIN.toNanos(), TimeUnit.NANOSECONDS, this::later).execute(task);
-	}
-
-	/**
-	 * Tidy up in the background, once and without a promise: what is not done ends by its
-	 * time.
-	 * @param task the task
-	 */
-	void later(Runnable task) {
-		this.background.execute(() -> {
-			try {
-				task.run();
-			}
-			catch (RuntimeException ex) {
-				logger.debug("What could not be given back ends by its time", ex);
-			}
-		});
-	}
-
 	private static Duration min(Duration one, Duration other) {
 		return (one.compareTo(other) < 0) ? one : other;
 	}
@@ -148,8 +110,11 @@ final class LeaseAcquirer {
 		// whether an attempt for the present resource went without an answer
 		private boolean undecided;
 
-		// whether there may be a place for the present resource in the coordinator's line
-		private boolean linedUp;
+		// done when a place for the present resource may be in the coordinator's line
+		private @Nullable CompletableFuture<?> linedUp;
+
+		// why the coordinator gave no answer where it had its full time for it
+		private @Nullable CoordinatorUnavailableException reason;
 
 		// whether anything was seen to be leased to somebody else
 		private boolean busySeen;
@@ -183,13 +148,18 @@ final class LeaseAcquirer {
 			LeaseRequest request = new LeaseRequest(this.terms.operation(), resource, this.owner,
 					this.terms.leaseTime());
 			this.undecided = false;
-			this.linedUp = false;
+			this.linedUp = null;
+			this.reason = null;
 			try {
 				return this.terms.waitTime().isZero() ? attemptOnce(request) : attemptInLine(request);
 			}
 			finally {
-				if (this.undecided || this.linedUp) {
-					abandon(request);
+				if (this.undecided) {
+					LeaseAcquirer.this.returns.abandon(request);
+				}
+				if (this.linedUp != null) {
+					// not before: a place that is taken afterwards would be nobody's
+					this.linedUp.whenComplete((ignored, failure) -> LeaseAcquirer.this.returns.abandon(request));
 				}
 			}
 		}
@@ -231,7 +201,29 @@ final class LeaseAcquirer {
 		}
 
 		private void lineUp(LeaseRequest request) {
-			this.linedUp |= LeaseAcquirer.this.coordinator.lineUp(request);
+			CompletableFuture<?> before = this.linedUp;
+			CompletableFuture<?> place = LeaseAcquirer.this.coordinator.lineUp(request);
+			this.linedUp = (before != null && place != null && !before.isDone())
+					? CompletableFuture.allOf(before, place) : place;
+		}
+
+		// one that is taken only after the grant would be nobody's
+		private void awaitPlace(FencedResource resource, Duration timeout) {
+			try {
+				if (this.linedUp != null && !this.linedUp.isDone()) {
+					this.linedUp.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+				}
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw unavailable(resource, "the thread was interrupted while it waited for an answer");
+			}
+			catch (TimeoutException ex) {
+				throw unavailable(resource, "Redis gave no answer in time");
+			}
+			catch (ExecutionException ex) {
+				// no place then
+			}
 		}
 
 		private FencingException notAcquired(LocalQueue.Line line, FencedResource resource, String otherwise) {
@@ -263,27 +255,32 @@ final class LeaseAcquirer {
 		private void pauseAfter(CoordinatorUnavailableException failure, Duration timeout, LocalQueue.Line line,
 				FencedResource resource) throws InterruptedException {
 			Duration takenFor = line.getTakenFor();
-			line.noteUnknown();
+			boolean cutShort = timeout.compareTo(answerTimeout()) < 0;
+			if (!cutShort || takenFor == null) {
+				line.noteUnknown();
+			}
+			this.reason = (cutShort && this.reason != null) ? this.reason : failure;
 			checkAccepting(resource);
 			if (Thread.currentThread().isInterrupted()) {
-				throw failure;
+				throw this.reason;
 			}
 			if (getTimeLeft().compareTo(FAILURE_PAUSE) > 0) {
 				TimeUnit.NANOSECONDS.sleep(FAILURE_PAUSE.toNanos());
 				return;
 			}
-			if ((takenFor != null || this.busySeen) && timeout.compareTo(answerTimeout()) < 0) {
+			if ((takenFor != null || this.busySeen) && cutShort) {
 				// the end of the wait cut this look short: what was seen before counts,
 				// also where it was another resource that took the time
 				LeaseNotAcquiredException notAcquired = notAcquired(resource, takenFor);
 				notAcquired.addSuppressed(failure);
 				throw notAcquired;
 			}
-			throw failure;
+			throw this.reason;
 		}
 
 		private Attempt attempt(LeaseRequest request, Duration timeout) {
 			checkAccepting(request.resource());
+			awaitPlace(request.resource(), timeout);
 			boolean earlierUndecided = this.undecided;
 			this.undecided = true;
 			long startedAt = LeaseAcquirer.this.clock.nanoTime();
@@ -302,7 +299,7 @@ final class LeaseAcquirer {
 				Lease lease = new Lease(request, ((Granted) answer).token(), sentAt, LeaseAcquirer.this.clock);
 				if (!lease.isLost()) {
 					this.undecided = false;
-					this.linedUp = false;
+					this.linedUp = null;
 					return new Attempt(lease, request.leaseTime());
 				}
 				// too late, as may be on first use: the same owner gets its full time

@@ -3,9 +3,11 @@ package io.fencing.lease;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencedResource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Grants leases and issues tokens: the SPI behind which Redis stands. Implementations are
@@ -54,11 +56,12 @@ public interface LeaseCoordinator {
 	 * that met another owner. Does not wait for an answer, and no failure is told: it
 	 * costs the place, nothing else. By default there is no such line.
 	 * @param request the request
-	 * @return whether there may be a place, to be given back with {@link #abandon} where
-	 * no grant comes of it
+	 * @return completed when there is a place, or an answer is not to be expected any
+	 * more; to be given back after that with {@link #abandon} where no grant comes of it.
+	 * {@code null} if there is no line
 	 */
-	default boolean lineUp(LeaseRequest request) {
-		return false;
+	default @Nullable CompletableFuture<?> lineUp(LeaseRequest request) {
+		return null;
 	}
 
 	/**

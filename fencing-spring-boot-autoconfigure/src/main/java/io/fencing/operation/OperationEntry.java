@@ -162,7 +162,8 @@ public final class OperationEntry {
 	}
 
 	private @Nullable RuntimeException release(OperationContext context, List<Lease> acquired) {
-		if (!context.hasMetFence()) {
+		// one that failed may not have come to its first statement
+		if (!context.hasMetFence() && !context.hasFailed()) {
 			reportUnfenced(context.getOperation());
 		}
 		return this.leases.release(acquired);
@@ -172,8 +173,9 @@ public final class OperationEntry {
 		this.listeners.onUnfenced(operation, null);
 		if (this.reported.add(operation)) {
 			logger.warn(
-					"Operation '{}' met no fence: whatever it wrote is not protected from a holder that was paused; "
-							+ "write through a fenced storage, or send the token along (told once for each operation)",
+					"Operation '{}' met no fence: what it wrote, if it wrote anything, is not protected from a holder that "
+							+ "was paused; write through a fenced storage, or send the token along (told once for each "
+							+ "operation)",
 					operation);
 		}
 	}

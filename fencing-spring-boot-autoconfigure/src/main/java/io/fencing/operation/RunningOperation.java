@@ -146,6 +146,9 @@ final class RunningOperation {
 				failure.addSuppressed(thrown);
 			}
 		}
+		if (failure != null) {
+			this.context.fail();
+		}
 		RuntimeException left = leave.get();
 		if (failure != null && left != null) {
 			failure.addSuppressed(left);

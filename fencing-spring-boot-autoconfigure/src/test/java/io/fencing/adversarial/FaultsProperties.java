@@ -11,14 +11,21 @@ public final class FaultsProperties {
 	}
 
 	/**
+	 * Whether everything is tried, for as long as it takes.
+	 * @return whether there is {@code -Dfencing.faults}
+	 */
+	public static boolean isFullForm() {
+		return System.getProperty("fencing.faults") != null;
+	}
+
+	/**
 	 * How long to run: {@code fencing.faults.seconds}, 60 by default, with
 	 * {@code -Dfencing.faults}.
 	 * @param shortForm how long without it
 	 * @return the time
 	 */
 	public static Duration time(Duration shortForm) {
-		return (System.getProperty("fencing.faults") != null)
-				? Duration.ofSeconds(Long.getLong("fencing.faults.seconds", 60)) : shortForm;
+		return isFullForm() ? Duration.ofSeconds(Long.getLong("fencing.faults.seconds", 60)) : shortForm;
 	}
 
 	/**

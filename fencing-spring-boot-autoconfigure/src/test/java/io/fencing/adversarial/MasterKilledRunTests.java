@@ -22,7 +22,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -37,9 +37,9 @@ import static org.awaitility.Awaitility.await;
  * same storm goes over one account that no fence protects, whose ledger breaks.
  *
  * <p>
- * A run takes some seconds; with {@code -Dfencing.faults}, {@code fencing.faults.seconds}
- * and a fault every five seconds or so. {@code fencing.faults.seed} repeats its
- * decisions.
+ * A run takes some seconds, and each kind of storage is tried with one topology; with
+ * {@code -Dfencing.faults} with both, {@code fencing.faults.seconds} and a fault every
+ * five seconds or so. {@code fencing.faults.seed} repeats its decisions.
  */
 @Tag("faults")
 class MasterKilledRunTests {
@@ -64,8 +64,16 @@ class MasterKilledRunTests {
 		this.client.shutdown(Duration.ZERO, Duration.ofSeconds(2));
 	}
 
+	static Stream<Topology> coordinating() {
+		return FaultsProperties.isFullForm() ? Stream.of(Topology.values()) : Stream.of(Topology.SENTINEL);
+	}
+
+	static Stream<Topology> storing() {
+		return FaultsProperties.isFullForm() ? Stream.of(Topology.values()) : Stream.of(Topology.CLUSTER);
+	}
+
 	@ParameterizedTest
-	@EnumSource
+	@MethodSource("coordinating")
 	void whenMasterIsKilledAgainAndAgainThenPostgresLosesNoUpdate(Topology topology) {
 		String url = TestServers.newPostgresUrl();
 		JdbcLedger ledger = JdbcLedger.undecorated(new DriverManagerDataSource(url));
@@ -83,7 +91,7 @@ class MasterKilledRunTests {
 	}
 
 	@ParameterizedTest
-	@EnumSource
+	@MethodSource("storing")
 	void whenMasterIsKilledAgainAndAgainThenWhatSurvivesInItIsSound(Topology topology) {
 		try (MortalRedis redis = topology.start.get()) {
 			startWorkers(redis, "--ledger.storage=REDIS",

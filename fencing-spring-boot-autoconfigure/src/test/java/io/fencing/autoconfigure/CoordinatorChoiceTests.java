@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.codec.SerializationCodec;
@@ -77,7 +78,7 @@ class CoordinatorChoiceTests {
 					a qualified             |                              | the Redis of 'spring.data.redis.*': redis://localhost:6379
 					a, b                    | client=b                     | RedissonClient bean 'b'
 					a qualified, b          | client=a                     | RedissonClient bean 'a'
-					a primary, b            | url=redis://:secret@there/3  | redis://there:6379, as 'fencing.coordinator.url' says
+					a primary, b            | url=redis://:secret@there/3  | redis://there:6379/3, as 'fencing.coordinator.url' says
 					""")
 	void whenClientIsChosenThenToldAndNotCreated(String beans, String property, String chosen, CapturedOutput output) {
 		withClients(beans).withPropertyValues("fencing.mode=off")
@@ -96,6 +97,8 @@ class CoordinatorChoiceTests {
 					a                      | url=redis-sentinel://there/main | 'fencing.coordinator.url' is not a Redis URL
 					a                      | url=redis-socket:///run/redis   | 'fencing.coordinator.url' is not a Redis URL
 					a                      | url=redis://there?timeout=1s    | 'fencing.coordinator.url' is not a Redis URL
+					a                      | url=redis://there/-1            | 'fencing.coordinator.url' is not a Redis URL
+					a                      | url=redis://there:65536         | 'fencing.coordinator.url' is not a Redis URL
 					""")
 	void whenChoiceIsAmbiguousOrImpossibleThenStartFailsWithTheNames(String beans, String properties, String problem) {
 		String[] values = (properties != null)
@@ -103,6 +106,18 @@ class CoordinatorChoiceTests {
 				: new String[0];
 		withClients(beans).withPropertyValues(values)
 			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining(problem));
+	}
+
+	// such as of a password that is not set in development
+	@ParameterizedTest
+	@ValueSource(strings = { "redis://:@%s", "redis://@%s" })
+	void whenPasswordOfUrlIsEmptyThenThereIsNone(String url) {
+		this.runner
+			.withPropertyValues(
+					"fencing.coordinator.url=" + url.formatted(TestServers.redisUrl().replaceFirst("^redis://", "")))
+			.run((context) -> context.getBean(FencedOperations.class)
+				.run(FencedOperationRequest.of("empty", this.getClass().getName()), () -> {
+				}));
 	}
 
 	@Test

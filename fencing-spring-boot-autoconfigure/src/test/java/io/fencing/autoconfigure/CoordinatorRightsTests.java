@@ -310,7 +310,7 @@ class CoordinatorRightsTests {
 			Lease same = lease(coordinator, resource, "me");
 			assertThat(coordinator.renew(List.of(lease, same), TIMEOUT).renewed()).hasSize(2);
 			coordinator.lift(resource, 1, TIMEOUT);
-			boolean fair = coordinator.lineUp(request(resource, "other"));
+			boolean fair = coordinator.lineUp(request(resource, "other")) != null;
 			if (fair) {
 				await().atMost(timeout)
 					.untilAsserted(() -> assertThat(console.send("EXISTS " + key(resource).replace(":lease", ":line")))

@@ -179,9 +179,10 @@ class FencingAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "fencing.coordinator.timeout=0s", "fencing.shutdown.grace=-1s",
-			"fencing.coordinator.key-prefix=a{b}", "fencing.coordinator.retention=400d", "fencing.jdbc.retention=1h",
-			"fencing.lease.time=10ms", "fencing.lease.max-hold=5s" })
+	@ValueSource(strings = { "fencing.coordinator.timeout=0s", "fencing.coordinator.timeout=300000d",
+			"fencing.shutdown.grace=-1s", "fencing.shutdown.grace=300000d", "fencing.coordinator.key-prefix=a{b}",
+			"fencing.coordinator.retention=400d", "fencing.jdbc.retention=1h", "fencing.lease.time=10ms",
+			"fencing.lease.max-hold=5s" })
 	void whenPropertyMakesNoSenseThenStartFailsNamingIt(String property) {
 		this.runner.withPropertyValues(property)
 			.run((context) -> assertThat(context).getFailure()

@@ -69,6 +69,16 @@ class RedissonConfigFactoryTests {
 	}
 
 	@Test
+	void whenTimesAreVeryLongThenTheyAreBounded() {
+		this.runner.withPropertyValues("spring.data.redis.timeout=60d", "spring.data.redis.connect-timeout=60d")
+			.run((context) -> {
+				Config config = context.getBean(RedissonConfigSource.class).create();
+				assertThat(config.useSingleServer().getTimeout()).isEqualTo(Integer.MAX_VALUE);
+				assertThat(config.useSingleServer().getConnectTimeout()).isEqualTo(Integer.MAX_VALUE);
+			});
+	}
+
+	@Test
 	void case34WhenSentinelIsGivenThenItsOwnLoginIsKept() {
 		this.runner
 			.withPropertyValues("spring.data.redis.sentinel.master=main", "spring.data.redis.sentinel.nodes=a:1,b:2",

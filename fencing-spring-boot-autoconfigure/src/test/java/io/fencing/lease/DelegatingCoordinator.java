@@ -2,6 +2,7 @@ package io.fencing.lease;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
 
 import io.fencing.FencedResource;
 
@@ -32,7 +33,7 @@ public class DelegatingCoordinator implements LeaseCoordinator {
 	}
 
 	@Override
-	public boolean lineUp(LeaseRequest request) {
+	public CompletableFuture<?> lineUp(LeaseRequest request) {
 		return this.delegate.lineUp(request);
 	}
 

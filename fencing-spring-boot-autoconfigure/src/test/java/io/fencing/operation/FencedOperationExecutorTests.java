@@ -363,6 +363,10 @@ class FencedOperationExecutorTests {
 		executor.call(request("a"), () -> null);
 		assertThat(this.events).contains("unfenced test");
 		this.events.clear();
+		assertThatExceptionOfType(IllegalStateException.class).as("fails before it writes")
+			.isThrownBy(() -> executor.call(request("a"), () -> {
+				throw new IllegalStateException("from the body");
+			}));
 		executor.call(request("a"), () -> {
 			OperationContext.get().meetFence();
 			return null;

@@ -2,7 +2,9 @@ package io.fencing.fence.jdbc;
 
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
@@ -27,6 +29,8 @@ final class FencedTemplateInterceptor implements MethodInterceptor {
 	private static final Set<String> STATEMENTS = names(JdbcOperations.class);
 
 	private static final Set<String> KNOWN = names(JdbcTemplate.class);
+
+	private final Map<Method, Boolean> operations = new ConcurrentHashMap<>();
 
 	private final FencedStatements statements;
 
@@ -63,7 +67,7 @@ final class FencedTemplateInterceptor implements MethodInterceptor {
 	private TemplateStatement statement(MethodInvocation invocation) {
 		Method method = invocation.getMethod();
 		// the first argument of what a subclass adds need not be a text
-		return isOperation(method)
+		return this.operations.computeIfAbsent(method, FencedTemplateInterceptor::isOperation)
 				? TemplateStatement.of(method.getName(), invocation.getArguments(), this.statements::text)
 				: TemplateStatement.unknown(method.getName());
 	}

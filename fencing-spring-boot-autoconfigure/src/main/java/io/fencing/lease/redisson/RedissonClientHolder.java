@@ -13,6 +13,8 @@ import java.util.function.Supplier;
 import io.fencing.InvalidFencedOperationException;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The Redisson client, created on first use or in the background before it: creation
@@ -22,6 +24,8 @@ import org.redisson.api.RedissonClient;
  * than it wants to. Thread-safe.
  */
 public final class RedissonClientHolder implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedissonClientHolder.class);
 
 	private static final String THREAD_NAME = "fencing-redisson-start";
 
@@ -78,7 +82,11 @@ public final class RedissonClientHolder implements AutoCloseable {
 	 * that fails, the first call tries again.
 	 */
 	public void warmUp() {
-		get();
+		get().whenComplete((ignored, failure) -> {
+			if (failure != null && !this.closed) {
+				tell(failure);
+			}
+		});
 	}
 
 	/**
@@ -95,13 +103,21 @@ public final class RedissonClientHolder implements AutoCloseable {
 			if (ex.getCause() instanceof InvalidFencedOperationException refusal) {
 				throw refusal;
 			}
+			// a Redis that is down does not fail the start
+			tell(ex);
 		}
 		catch (TimeoutException ex) {
-			// a Redis that is down does not fail the start
+			tell(ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	private static void tell(Throwable failure) {
+		logger.warn("Leases cannot be granted yet, since {}; this is tried again with each call",
+				FailureReason.of(failure));
+		logger.debug("Why leases cannot be granted yet", failure);
 	}
 
 	/**

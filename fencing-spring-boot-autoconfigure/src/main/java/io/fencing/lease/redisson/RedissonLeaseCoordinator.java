@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencedResource;
@@ -12,6 +13,7 @@ import io.fencing.lease.Lease;
 import io.fencing.lease.LeaseAnswer;
 import io.fencing.lease.LeaseCoordinator;
 import io.fencing.lease.LeaseRequest;
+import org.jspecify.annotations.Nullable;
 import org.redisson.client.codec.StringCodec;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -141,17 +143,17 @@ public final class RedissonLeaseCoordinator implements LeaseCoordinator {
 	}
 
 	@Override
-	public boolean lineUp(LeaseRequest request) {
-		if (this.fair) {
-			ScriptCall call = new ScriptCall(this.scripts.lineUp(), withLine(request.resource()),
-					withSilence(request.owner()));
-			this.clients.get().thenCompose(call::run).whenComplete((ignored, failure) -> {
-				if (failure != null) {
-					logger.debug("A place in the line could not be kept", failure);
-				}
-			});
+	public @Nullable CompletableFuture<?> lineUp(LeaseRequest request) {
+		if (!this.fair) {
+			return null;
 		}
-		return this.fair;
+		ScriptCall call = new ScriptCall(this.scripts.lineUp(), withLine(request.resource()),
+				withSilence(request.owner()));
+		return this.clients.get().thenCompose(call::run).whenComplete((ignored, failure) -> {
+			if (failure != null) {
+				logger.debug("A place in the line could not be kept", MaskedFailure.of(failure));
+			}
+		});
 	}
 
 	@Override

@@ -133,7 +133,7 @@ final class TimedAnswer {
 	}
 
 	private CoordinatorUnavailableException failed(Throwable cause) {
-		return unavailable(FailureReason.of(cause), cause);
+		return unavailable(FailureReason.of(cause), MaskedFailure.of(cause));
 	}
 
 	private CoordinatorUnavailableException unavailable(String problem, @Nullable Throwable cause) {

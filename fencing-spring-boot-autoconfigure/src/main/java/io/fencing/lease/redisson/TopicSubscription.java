@@ -38,7 +38,7 @@ final class TopicSubscription implements ReleaseSubscription {
 		this.listening = client.thenCompose((redisson) -> listen(redisson.getTopic(channel, StringCodec.INSTANCE)));
 		this.listening.whenComplete((stop, failure) -> {
 			if (failure != null) {
-				logger.debug("Releases cannot be listened for, so they are polled for", failure);
+				logger.debug("Releases cannot be listened for, so they are polled for", MaskedFailure.of(failure));
 			}
 			else {
 				// a release before this moment was not heard: look once more
@@ -61,7 +61,7 @@ final class TopicSubscription implements ReleaseSubscription {
 	private static void stop(RTopic topic, Integer listener) {
 		topic.removeListenerAsync(listener).whenComplete((ignored, failure) -> {
 			if (failure != null) {
-				logger.debug("A subscription could not be ended", failure);
+				logger.debug("A subscription could not be ended", MaskedFailure.of(failure));
 			}
 		});
 	}

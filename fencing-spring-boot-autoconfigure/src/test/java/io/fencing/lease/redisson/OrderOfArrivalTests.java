@@ -5,17 +5,22 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
+import io.fencing.ApplicationShutdownException;
 import io.fencing.CoordinatorUnavailableException;
 import io.fencing.FencedResource;
 import io.fencing.FencedResourceFactory;
+import io.fencing.FencingException;
 import io.fencing.FencingListeners;
 import io.fencing.LeaseNotAcquiredException;
 import io.fencing.lease.DefaultLeaseManager;
@@ -52,6 +57,9 @@ class OrderOfArrivalTests {
 	private static final Duration WAIT = Duration.ofSeconds(40);
 
 	private static final LeaseKeys KEYS = new LeaseKeys(RedissonCoordinatorSettings.DEFAULT_KEY_PREFIX);
+
+	private static final LeaseTerms KEPT = new LeaseTerms("test", Duration.ofSeconds(30), WAIT, Duration.ofMinutes(15),
+			Duration.ZERO, true);
 
 	private static RedisFixture redis;
 
@@ -197,6 +205,104 @@ class OrderOfArrivalTests {
 		}
 		assertThat(gaveUp).hasPositiveValue();
 		awaitLine(0);
+	}
+
+	@Test
+	void whenThousandsGiveUpAtOnceThenAllPlacesAreGivenBack() throws Exception {
+		CountDownLatch allGaveUp = new CountDownLatch(3_000);
+		DefaultLeaseManager one = manager();
+		DefaultLeaseManager two = manager(new DelegatingCoordinator(redis.fairCoordinator()) {
+			@Override
+			public void abandon(LeaseRequest request, Duration timeout) {
+				try {
+					allGaveUp.await();
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+				LockSupport.parkNanos(Duration.ofMillis(1).toNanos());
+				super.abandon(request, timeout);
+			}
+		});
+		List<Lease> held = one.acquire(KEPT, List.of(this.resource));
+		// keeps its instance in the line
+		Future<?> patient = arrive(0, two);
+		for (long i = allGaveUp.getCount(); i > 0; i--) {
+			this.threads.submit(() -> {
+				assertThatExceptionOfType(FencingException.class)
+					.isThrownBy(() -> two.acquire(terms(Duration.ofMillis(50)), List.of(this.resource)));
+				allGaveUp.countDown();
+			});
+		}
+		allGaveUp.await();
+		awaitLine(1);
+		one.release(held);
+		patient.get();
+	}
+
+	@Test
+	void whenInstanceIsClosedWhileManyWaitThenItLeavesNoPlaces() throws Exception {
+		DefaultLeaseManager here = manager();
+		DefaultLeaseManager closing = manager(new DelegatingCoordinator(redis.fairCoordinator()) {
+			@Override
+			public void abandon(LeaseRequest request, Duration timeout) {
+				LockSupport.parkNanos(Duration.ofMillis(4).toNanos());
+				super.abandon(request, timeout);
+			}
+		});
+		List<Lease> held = here.acquire(KEPT, List.of(this.resource));
+		List<Future<?>> refused = new ArrayList<>();
+		for (int i = 0; i < 500; i++) {
+			refused.add(this.threads.submit(() -> assertThatExceptionOfType(ApplicationShutdownException.class)
+				.isThrownBy(() -> closing.acquire(KEPT, List.of(this.resource)))));
+		}
+		awaitLine(500);
+		closing.shutdown(WAIT);
+		closing.close();
+		for (Future<?> one : refused) {
+			one.get();
+		}
+		assertThat(redis.console().send("ZCARD " + KEYS.line(this.resource))).isEqualTo("0");
+		here.release(held);
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 1_000, 40_000 })
+	void whenPlaceIsTakenLateThenItDoesNotStayWhetherItsOwnerIsServedOrNot(long waitMillis) throws Exception {
+		CompletableFuture<Void> asked = new CompletableFuture<>();
+		CompletableFuture<Void> taken = new CompletableFuture<>();
+		DefaultLeaseManager late = manager(new DelegatingCoordinator(redis.fairCoordinator()) {
+			@Override
+			public CompletableFuture<?> lineUp(LeaseRequest request) {
+				asked.complete(null);
+				return CompletableFuture
+					.supplyAsync(() -> super.lineUp(request),
+							CompletableFuture.delayedExecutor(1_500, TimeUnit.MILLISECONDS))
+					.thenCompose((place) -> place)
+					.thenRun(() -> taken.complete(null));
+			}
+		});
+		DefaultLeaseManager other = manager();
+		List<Lease> held = other.acquire(terms(Duration.ZERO), List.of(this.resource));
+		Future<?> waiter = this.threads.submit(() -> {
+			try {
+				late.release(late.acquire(terms(Duration.ofMillis(waitMillis)), List.of(this.resource)));
+			}
+			catch (LeaseNotAcquiredException ex) {
+				assertThat(waitMillis).isEqualTo(1_000);
+			}
+		});
+		asked.get(30, TimeUnit.SECONDS);
+		if (waitMillis > 1_000) {
+			other.release(held);
+			waiter.get();
+			other.acquire(terms(Duration.ZERO), List.of(this.resource));
+		}
+		// keeps the line alive
+		arrive(0, other);
+		waiter.get();
+		taken.get(30, TimeUnit.SECONDS);
+		awaitLine(1);
 	}
 
 	@ParameterizedTest

@@ -17,6 +17,7 @@ import io.fencing.lease.LeaseAnswer.Busy;
 import io.fencing.lease.LeaseAnswer.Granted;
 import io.fencing.lease.LeaseCoordinator;
 import io.fencing.lease.LeaseRequest;
+import org.assertj.core.util.Throwables;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -213,6 +214,19 @@ class RedissonLeaseCoordinatorTests {
 	void whenTokenKeyHoldsGarbageThenTokensComeFromTheClock() {
 		redis.console().send("SET " + KEYS.token(this.resource) + " garbage");
 		assertThat(CoordinatorInvariants.grant(this.coordinator, this.resource, "me")).isGreaterThan(1L << 50);
+	}
+
+	@Test
+	void whenRedisRefusesThenStackTraceShowsTheReasonAndNoKey() {
+		String key = new LeaseKeys("fencing").lease(this.resource);
+		redis.console().send("SADD " + key + " something");
+		assertThatExceptionOfType(CoordinatorUnavailableException.class)
+			.isThrownBy(() -> CoordinatorInvariants.answer(this.coordinator, this.resource, "me"))
+			.satisfies((failure) -> assertThat(failure).hasStackTraceContaining("WRONGTYPE")
+				.hasStackTraceContaining("org.redisson.client.RedisException: ")
+				.extracting(Throwables::getStackTrace)
+				.asString()
+				.doesNotContain(this.resource.getKey()));
 	}
 
 	@Test
