@@ -145,15 +145,6 @@ public interface DatabaseDialect {
 	}
 
 	/**
-	 * Whether a time-out of one statement costs nothing and leaves the other statements
-	 * of its connection alone.
-	 * @return whether it does
-	 */
-	default boolean limitsSingleStatements() {
-		return false;
-	}
-
-	/**
 	 * The expression that tells whether the server refuses {@link #lockForHold} in the
 	 * current transaction, since that is read-only.
 	 * @return a boolean expression, {@code null} where it never does
@@ -210,8 +201,8 @@ public interface DatabaseDialect {
 	}
 
 	/**
-	 * Whether {@link #raise} or {@link #insert} lost against another statement and may be
-	 * sent again.
+	 * Whether {@link #raise} or {@link #insert} lost against another statement, or was
+	 * {@linkplain java.sql.Statement#cancel() cancelled}, and may be sent again.
 	 * @param ex the error
 	 * @return whether it may
 	 */

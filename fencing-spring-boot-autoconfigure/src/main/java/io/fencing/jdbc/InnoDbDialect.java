@@ -25,8 +25,11 @@ final class InnoDbDialect implements DatabaseDialect {
 	// "Record has changed since last read", at MariaDB's innodb_snapshot_isolation
 	private static final int RECORD_CHANGED = 1020;
 
-	// and lock wait time-out, no wait, duplicate key
-	private static final Set<Integer> CONFLICTS = Set.of(DEADLOCK, RECORD_CHANGED, 1205, 3572, 1062);
+	// and lock wait time-out, no wait, duplicate key, cancelled
+	private static final Set<Integer> CONFLICTS = Set.of(DEADLOCK, RECORD_CHANGED, 1205, 3572, 1062, 1317);
+
+	// MySQL's driver does not tell the error of the server then
+	private static final String CANCELLED = "com.mysql.cj.jdbc.exceptions.MySQLStatementCancelledException";
 
 	// table and database
 	private static final Set<Integer> MISSING_TABLES = Set.of(1146, 1049);
@@ -156,7 +159,7 @@ final class InnoDbDialect implements DatabaseDialect {
 
 	@Override
 	public boolean isConflict(SQLException ex) {
-		return CONFLICTS.contains(ex.getErrorCode());
+		return CONFLICTS.contains(ex.getErrorCode()) || ex.getClass().getName().equals(CANCELLED);
 	}
 
 	@Override

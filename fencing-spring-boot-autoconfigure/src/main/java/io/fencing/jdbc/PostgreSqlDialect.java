@@ -71,11 +71,6 @@ final class PostgreSqlDialect implements DatabaseDialect {
 	}
 
 	@Override
-	public boolean limitsSingleStatements() {
-		return true;
-	}
-
-	@Override
 	public String readOnlyTransaction() {
 		return "current_setting('transaction_read_only') = 'on'";
 	}

@@ -15,6 +15,7 @@ import java.util.Map;
 import io.fencing.FencedResource;
 import io.fencing.FencingToken;
 import io.fencing.HeldResource;
+import io.fencing.fence.jdbc.StatementLimit.Running;
 import io.fencing.jdbc.DatabaseDialect;
 import io.fencing.jdbc.TableName;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +49,7 @@ final class FenceTable {
 
 	private final TableName name;
 
-	private final int timeoutSeconds;
+	private final StatementLimit limit;
 
 	private final String raise;
 
@@ -62,12 +63,12 @@ final class FenceTable {
 	 * Create the table.
 	 * @param dialect the dialect of its database
 	 * @param name its name
-	 * @param timeout the longest time for one statement
+	 * @param limit the longest time for one statement
 	 */
-	FenceTable(DatabaseDialect dialect, TableName name, Duration timeout) {
+	FenceTable(DatabaseDialect dialect, TableName name, Duration limit) {
 		this.dialect = dialect;
 		this.name = name;
-		this.timeoutSeconds = (int) timeout.plusMillis(999).toSeconds() + 1;
+		this.limit = new StatementLimit(limit);
 		this.raise = dialect.raise(name);
 		this.insert = dialect.insert(name);
 		this.read = "SELECT token, owner FROM " + name + " WHERE resource_key = ?";
@@ -92,7 +93,8 @@ final class FenceTable {
 	 */
 	boolean raise(Connection connection, HeldResource held) throws SQLException {
 		FencingToken token = held.getToken();
-		try (PreparedStatement statement = prepare(connection, this.raise)) {
+		try (PreparedStatement statement = connection.prepareStatement(this.raise);
+				Running running = this.limit.begin(statement)) {
 			statement.setLong(1, token.value());
 			statement.setString(2, token.owner());
 			statement.setString(3, held.getResource().getKey());
@@ -129,7 +131,8 @@ final class FenceTable {
 	 */
 	boolean insert(Connection connection, String key, String namespace, FencingToken token, long until)
 			throws SQLException {
-		try (PreparedStatement statement = prepare(connection, this.insert)) {
+		try (PreparedStatement statement = connection.prepareStatement(this.insert);
+				Running running = this.limit.begin(statement)) {
 			statement.setString(1, key);
 			statement.setString(2, namespace);
 			statement.setLong(3, token.value());
@@ -171,7 +174,8 @@ final class FenceTable {
 	}
 
 	private @Nullable FencingToken read(Connection connection, String sql, String key) throws SQLException {
-		try (PreparedStatement statement = prepare(connection, sql)) {
+		try (PreparedStatement statement = connection.prepareStatement(sql);
+				Running running = this.limit.begin(statement)) {
 			statement.setString(1, key);
 			try (ResultSet rows = statement.executeQuery()) {
 				return rows.next() ? new FencingToken(rows.getLong(1), rows.getString(2)) : null;
@@ -186,7 +190,8 @@ final class FenceTable {
 	 * @throws SQLException if the statement failed
 	 */
 	long now(Connection connection) throws SQLException {
-		try (PreparedStatement statement = prepare(connection, "SELECT " + this.dialect.clock());
+		try (PreparedStatement statement = connection.prepareStatement("SELECT " + this.dialect.clock());
+				Running running = this.limit.begin(statement);
 				ResultSet rows = statement.executeQuery()) {
 			rows.next();
 			return rows.getBigDecimal(1).longValue();
@@ -201,8 +206,9 @@ final class FenceTable {
 	 * @throws SQLException if the statement failed
 	 */
 	int count(Connection connection, String key) throws SQLException {
-		try (PreparedStatement statement = prepare(connection,
-				"SELECT COUNT(*) FROM " + this.name + " WHERE resource_key = ?")) {
+		try (PreparedStatement statement = connection
+			.prepareStatement("SELECT COUNT(*) FROM " + this.name + " WHERE resource_key = ?");
+				Running running = this.limit.begin(statement)) {
 			statement.setString(1, key);
 			try (ResultSet rows = statement.executeQuery()) {
 				return rows.next() ? rows.getInt(1) : 0;
@@ -238,7 +244,8 @@ final class FenceTable {
 			return null;
 		}
 		String sql = "SELECT resource_key, token, owner, " + cannotLock + " FROM " + this.name + in(held);
-		try (PreparedStatement statement = prepare(connection, sql)) {
+		try (PreparedStatement statement = connection.prepareStatement(sql);
+				Running running = this.limit.begin(statement)) {
 			setKeys(statement, keys(held));
 			Map<String, FencingToken> result = new HashMap<>();
 			try (ResultSet rows = statement.executeQuery()) {
@@ -264,7 +271,9 @@ final class FenceTable {
 		if (query == null) {
 			return null;
 		}
-		try (PreparedStatement statement = prepare(connection, query); ResultSet rows = statement.executeQuery()) {
+		try (PreparedStatement statement = connection.prepareStatement(query);
+				Running running = this.limit.begin(statement);
+				ResultSet rows = statement.executeQuery()) {
 			return rows.next() ? rows.getString(1) : null;
 		}
 	}
@@ -275,7 +284,7 @@ final class FenceTable {
 	 * @throws SQLException if the statement failed
 	 */
 	void mark(Connection connection) throws SQLException {
-		try (Statement statement = connection.createStatement()) {
+		try (Statement statement = connection.createStatement(); Running running = this.limit.begin(statement)) {
 			statement.execute("SAVEPOINT " + MARK);
 		}
 	}
@@ -287,7 +296,7 @@ final class FenceTable {
 	 * @throws SQLException if the statement failed
 	 */
 	boolean releaseMark(Connection connection) throws SQLException {
-		try (Statement statement = connection.createStatement()) {
+		try (Statement statement = connection.createStatement(); Running running = this.limit.begin(statement)) {
 			statement.execute("RELEASE SAVEPOINT " + MARK);
 			return true;
 		}
@@ -303,14 +312,6 @@ final class FenceTable {
 		for (int i = 0; i < keys.size(); i++) {
 			statement.setString(i + 1, keys.get(i));
 		}
-	}
-
-	private PreparedStatement prepare(Connection connection, String sql) throws SQLException {
-		PreparedStatement statement = connection.prepareStatement(sql);
-		if (this.dialect.limitsSingleStatements()) {
-			statement.setQueryTimeout(this.timeoutSeconds);
-		}
-		return statement;
 	}
 
 	private static String in(Collection<? extends HeldResource> held) {

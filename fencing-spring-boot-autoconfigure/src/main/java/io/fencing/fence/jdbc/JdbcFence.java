@@ -44,6 +44,9 @@ public final class JdbcFence implements Fence {
 
 	private static final SQLExceptionSubclassTranslator TRANSLATOR = new SQLExceptionSubclassTranslator();
 
+	// a claim that waits as long as it may tells what it waits for
+	private static final Duration BEYOND_ADMISSION = Duration.ofSeconds(1);
+
 	private final @Nullable String name;
 
 	private final DataSource dataSource;
@@ -221,7 +224,7 @@ public final class JdbcFence implements Fence {
 		FenceTable table = this.table;
 		if (table == null) {
 			table = new FenceTable(this.settings.dialects().find(getStorage(), connection), this.settings.table(),
-					this.settings.admissionTimeout());
+					this.settings.admissionTimeout().plus(BEYOND_ADMISSION));
 			this.table = table;
 		}
 		return table;

@@ -63,6 +63,11 @@ abstract class InnoDbJdbcFenceTests extends JdbcFenceTests {
 			.satisfies((ex) -> assertThat(ex.getReason()).isEqualTo(RejectionReason.REPLACED));
 	}
 
+	@Test
+	void whenTableIsLockedThenWaitIsBounded() throws Exception {
+		assertTableLockIsWaitedForInBoundsOnly("LOCK TABLES fencing_fence WRITE", "UNLOCK TABLES");
+	}
+
 	// the server goes on in another transaction
 
 	@ParameterizedTest

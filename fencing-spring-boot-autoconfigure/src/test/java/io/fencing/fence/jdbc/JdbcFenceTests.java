@@ -1,6 +1,7 @@
 package io.fencing.fence.jdbc;
 
 import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -644,6 +645,30 @@ abstract class JdbcFenceTests {
 		assertThatExceptionOfType(StaleTokenException.class)
 			.isThrownBy(() -> Operations.in(stale, () -> this.database.jdbc.queryForObject(write, Integer.class, 9)));
 		assertThat(this.database.balance()).isEqualTo(5);
+	}
+
+	/**
+	 * While the whole fence table is locked by somebody who changes it.
+	 * @param lock the statement that locks it
+	 * @param unlock the statement that gives it free
+	 */
+	void assertTableLockIsWaitedForInBoundsOnly(String lock, String unlock) throws Exception {
+		OperationContext begun = this.database.operations.enter(TestHeld.next(RESOURCE));
+		try (Connection other = this.database.dataSource.getConnection();
+				Statement statement = other.createStatement()) {
+			other.setAutoCommit(false);
+			statement.execute(lock);
+			assertThatExceptionOfType(AdmissionTimeoutException.class)
+				.isThrownBy(() -> this.database.operations.enter(TestHeld.next(RESOURCE)));
+			assertThatExceptionOfType(AdmissionTimeoutException.class).isThrownBy(() -> Operations.in(begun, () -> {
+				this.database.writeInTransaction(1);
+				return true;
+			}));
+			statement.execute(unlock);
+		}
+		assertThat(this.database.balance()).isZero();
+		this.database.operations.run(() -> this.database.write(2), TestHeld.next(RESOURCE));
+		assertThat(this.database.balance()).isEqualTo(2);
 	}
 
 	String writingQuery() {

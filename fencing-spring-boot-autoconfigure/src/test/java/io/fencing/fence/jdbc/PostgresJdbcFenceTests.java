@@ -36,6 +36,11 @@ class PostgresJdbcFenceTests extends JdbcFenceTests {
 	}
 
 	@Test
+	void whenTableIsLockedThenWaitIsBounded() throws Exception {
+		assertTableLockIsWaitedForInBoundsOnly("LOCK TABLE fencing_fence IN ACCESS EXCLUSIVE MODE", "ROLLBACK");
+	}
+
+	@Test
 	void case28WhenReadOnlyTransactionWritesThenTheDatabasesErrorArrives() {
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.database.operations.run(
 				() -> this.database.readOnlyTransaction().executeWithoutResult((status) -> this.database.write(1)),

@@ -1,0 +1,141 @@
+package io.fencing.fence.jdbc;
+
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Cancels statements that take too long, on any database. One thread, which ends when
+ * there is nothing to do, looks at all of them four times a second.
+ * {@link Statement#setQueryTimeout} would not do: H2 keeps it for the connection, MariaDB
+ * sends other statements, and PostgreSQL's driver wakes a timer for each. Thread-safe.
+ */
+final class StatementLimit {
+
+	private static final Logger logger = LoggerFactory.getLogger(StatementLimit.class);
+
+	private static final Duration PERIOD = Duration.ofMillis(250);
+
+	private static final int LOOKS_IN_VAIN = 20;
+
+	private final long limit;
+
+	private final Set<Running> running = ConcurrentHashMap.newKeySet();
+
+	private final AtomicBoolean looking = new AtomicBoolean();
+
+	/**
+	 * Create a limit.
+	 * @param limit the longest time for one statement, which it exceeds by the time
+	 * between two looks and that of the cancellation
+	 */
+	StatementLimit(Duration limit) {
+		this.limit = limit.toNanos();
+	}
+
+	/**
+	 * A statement is about to be executed.
+	 * @param statement the statement
+	 * @return what to close when it has been, before the statement is used for anything
+	 * else
+	 */
+	Running begin(Statement statement) {
+		Running begun = new Running(statement, System.nanoTime() + this.limit);
+		this.running.add(begun);
+		if (!this.looking.get() && this.looking.compareAndSet(false, true)) {
+			start();
+		}
+		return begun;
+	}
+
+	private void start() {
+		// nothing of the thread that happens to be the first
+		Thread thread = new Thread(null, this::look, "fencing-statement-limit", 0, false);
+		thread.setDaemon(true);
+		try {
+			thread.start();
+		}
+		catch (OutOfMemoryError ex) {
+			this.looking.set(false);
+			logger.warn("No thread can be started that would cancel a statement which takes too long", ex);
+		}
+	}
+
+	private void look() {
+		try {
+			lookWhileNeeded();
+		}
+		finally {
+			this.looking.set(false);
+		}
+	}
+
+	private void lookWhileNeeded() {
+		int inVain = 0;
+		while (inVain < LOOKS_IN_VAIN || goesOn()) {
+			try {
+				Thread.sleep(PERIOD.toMillis());
+			}
+			catch (InterruptedException ex) {
+				logger.debug("Interrupted, which nobody should do", ex);
+			}
+			inVain = this.running.isEmpty() ? inVain + 1 : 0;
+			this.running.forEach((one) -> one.cancelIfLate(System.nanoTime()));
+		}
+	}
+
+	// one may have begun while this thread was still taken to be looking
+	private boolean goesOn() {
+		this.looking.set(false);
+		return !this.running.isEmpty() && this.looking.compareAndSet(false, true);
+	}
+
+	/**
+	 * A statement under way.
+	 */
+	final class Running implements AutoCloseable {
+
+		private final Statement statement;
+
+		private final long end;
+
+		private boolean ended;
+
+		private Running(Statement statement, long end) {
+			this.statement = statement;
+			this.end = end;
+		}
+
+		// again with each look: a driver ignores it while it is about to send
+		private synchronized void cancelIfLate(long now) {
+			if (!this.ended && now - this.end >= 0) {
+				try {
+					this.statement.cancel();
+				}
+				catch (SQLException | RuntimeException ex) {
+					logger.debug("A statement that takes too long cannot be cancelled", ex);
+				}
+			}
+		}
+
+		/**
+		 * The statement has been executed. Waits while it is being cancelled, which would
+		 * hit the next one of its connection.
+		 */
+		@Override
+		public void close() {
+			StatementLimit.this.running.remove(this);
+			synchronized (this) {
+				this.ended = true;
+			}
+		}
+
+	}
+
+}
