@@ -1,5 +1,7 @@
 package io.fencing.fence.jdbc;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -26,8 +28,7 @@ final class CompletingTransactions {
 		TransactionSynchronizationManager.unbindResourceIfPossible(holder);
 	}
 
-	static boolean contains(ConnectionHolder holder) {
-		TransactionHold hold = TransactionHold.find(holder);
+	static boolean contains(ConnectionHolder holder, @Nullable TransactionHold hold) {
 		return (hold != null) ? hold.isCompleting() : !TransactionSynchronizationManager.isSynchronizationActive()
 				|| TransactionSynchronizationManager.hasResource(holder);
 	}

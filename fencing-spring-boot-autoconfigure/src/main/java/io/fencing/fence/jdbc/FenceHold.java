@@ -52,7 +52,7 @@ final class FenceHold {
 			OuterHold outer) {
 		try (OwnStatements.Scope own = OwnStatements.open(holder)) {
 			Connection connection = connection(holder);
-			WatchedConnection.tellHold(holder.getConnection(), holder);
+			Watched.tellHold(holder.getConnection(), holder);
 			checkManualCommit(context, connection);
 			FenceTable table = this.fence.table(connection);
 			Map<String, FencingToken> shown = readOnly ? table.readInReadOnlyTransaction(connection, held) : null;
@@ -134,7 +134,7 @@ final class FenceHold {
 	}
 
 	private static Connection connection(ConnectionHolder holder) {
-		return WatchedConnection.behind(holder.getConnection());
+		return Watched.behind(holder.getConnection());
 	}
 
 	private void checkManualCommit(OperationContext context, Connection connection) throws SQLException {

@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.fencing.context.OperationContext;
-import io.fencing.fence.jdbc.WatchedConnection.Watcher;
+import io.fencing.fence.jdbc.Watched.Watcher;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.ConnectionHolder;
@@ -23,7 +23,7 @@ final class FencedConnections {
 
 	private final UnfencedWriteGuard guard = new UnfencedWriteGuard();
 
-	private final WatchedProxies proxies = new WatchedProxies();
+	private final WatchedClasses classes = new WatchedClasses();
 
 	FencedConnections(Supplier<JdbcFences> fences) {
 		this.fences = fences;
@@ -36,7 +36,7 @@ final class FencedConnections {
 	 * @return the connection for the operation
 	 */
 	Connection wrap(Connection connection, DataSource dataSource) {
-		return WatchedConnection.of(connection, this.proxies, new OperationWatcher(dataSource));
+		return this.classes.watch(connection, new OperationWatcher(dataSource));
 	}
 
 	/**
@@ -60,12 +60,13 @@ final class FencedConnections {
 
 		@Override
 		public void beforeStatement(Supplier<TemplateStatement> statement) {
-			ConnectionHolder holding = OwnStatements.findTransaction();
-			if (holding != null) {
-				this.transaction = holding;
+			OwnStatements.Mark own = OwnStatements.current();
+			if (own != null && own.transaction() != null) {
+				this.transaction = own.transaction();
 			}
-			OperationContext context = OperationContext.getEnforced();
-			if (context == null || OwnStatements.isOpen(this.dataSource)) {
+			OperationContext context = (own == null || !own.covers(this.dataSource)) ? OperationContext.getEnforced()
+					: null;
+			if (context == null) {
 				return;
 			}
 			TransactionHold hold = findHold(context);

@@ -31,7 +31,7 @@ final class FencedStatements {
 
 	private final UnfencedWriteGuard unfenced = new UnfencedWriteGuard();
 
-	private final WatchedProxies proxies = new WatchedProxies();
+	private final WatchedClasses classes = new WatchedClasses();
 
 	/**
 	 * Create an instance.
@@ -47,7 +47,7 @@ final class FencedStatements {
 	 * @return the text, read
 	 */
 	StatementText text(String sql) {
-		return this.proxies.read(sql);
+		return this.classes.read(sql);
 	}
 
 	/**
@@ -63,7 +63,7 @@ final class FencedStatements {
 		if (fences.passEverything()) {
 			return callback;
 		}
-		return (connection) -> callback.doInConnection(WatchedConnection.of(connection, this.proxies,
+		return (connection) -> callback.doInConnection(this.classes.watch(connection,
 				(statement) -> checkOutside(fences.findForStatement(dataSource), statement.get())));
 	}
 
@@ -116,9 +116,10 @@ final class FencedStatements {
 		}
 		context.meetFence();
 		ConnectionHolder holder = sameDataSource ? transaction(fence) : null;
-		boolean completing = holder != null && CompletingTransactions.contains(holder);
+		TransactionHold hold = (holder != null) ? TransactionHold.find(holder) : null;
+		boolean completing = holder != null && CompletingTransactions.contains(holder, hold);
 		if (holder != null && !completing) {
-			return executeInTransaction(fence, context, holder, statement, call);
+			return executeInTransaction(fence, context, hold, statement, call);
 		}
 		if (passesWithoutHold(fence, context, statement, completing)) {
 			HoldingTransactionListener.checkHeld(context, fence);
@@ -129,10 +130,10 @@ final class FencedStatements {
 			.execute(() -> executeInTransaction(fence, context, begun(fence), statement, call));
 	}
 
-	private static ConnectionHolder begun(JdbcFence fence) {
+	private static @Nullable TransactionHold begun(JdbcFence fence) {
 		ConnectionHolder holder = transaction(fence);
 		Assert.state(holder != null, "A transaction that was just begun is bound");
-		return holder;
+		return TransactionHold.find(holder);
 	}
 
 	private static @Nullable ConnectionHolder transaction(JdbcFence fence) {
@@ -145,8 +146,7 @@ final class FencedStatements {
 	}
 
 	private static @Nullable Object executeInTransaction(JdbcFence fence, OperationContext context,
-			ConnectionHolder holder, TemplateStatement statement, StatementCall call) throws Throwable {
-		TransactionHold hold = TransactionHold.find(holder);
+			@Nullable TransactionHold hold, TemplateStatement statement, StatementCall call) throws Throwable {
 		if (hold == null) {
 			fence.rejected(context, RejectionReason.UNFENCED);
 			throw context.refuse(new InvalidFencedOperationException(context.getOperation(), null,

@@ -32,11 +32,11 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 	// looked up at the first transaction: until then managers may be given another one
 	private final SingletonSupplier<DataSource> dataSource;
 
-	private final Supplier<JdbcFences> fences;
+	private final SingletonSupplier<JdbcFence> fence;
 
 	HoldingTransactionListener(TransactionManager manager, Supplier<JdbcFences> fences) {
 		this.dataSource = SingletonSupplier.ofNullable(() -> ManagedDataSources.find(manager));
-		this.fences = fences;
+		this.fence = SingletonSupplier.ofNullable(() -> fences.get().find(this.dataSource.get()));
 	}
 
 	@Override
@@ -171,7 +171,7 @@ final class HoldingTransactionListener implements TransactionExecutionListener {
 	}
 
 	private @Nullable JdbcFence fence() {
-		return this.fences.get().find(this.dataSource.get());
+		return this.fence.get();
 	}
 
 	private @Nullable ConnectionHolder holder() {

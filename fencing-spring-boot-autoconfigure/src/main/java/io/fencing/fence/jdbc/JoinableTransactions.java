@@ -50,7 +50,7 @@ final class JoinableTransactions {
 			checkScope(operation);
 			return null;
 		}
-		if (CompletingTransactions.contains(holder)) {
+		if (CompletingTransactions.contains(holder, TransactionHold.find(holder))) {
 			throw refuse(operation,
 					"the transaction around it is already being committed, or its manager has synchronization switched off",
 					REMEDY);

@@ -2,8 +2,10 @@ package io.fencing.fence.jdbc;
 
 import javax.sql.DataSource;
 
+import io.fencing.fence.jdbc.FencedDataSourcePostProcessor.Transparent;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.core.InfrastructureProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.orm.jpa.JpaTransactionManager;
@@ -59,7 +61,9 @@ public final class ManagedDataSources {
 			target = proxy.getTargetDataSource();
 		}
 		else if (dataSource instanceof InfrastructureProxy proxy) {
-			target = proxy.getWrappedObject();
+			// ours, without the way through its advice
+			target = (proxy instanceof Transparent) ? AopProxyUtils.getSingletonTarget(proxy)
+					: proxy.getWrappedObject();
 		}
 		return (target instanceof DataSource unwrapped) ? unwrap(unwrapped) : dataSource;
 	}

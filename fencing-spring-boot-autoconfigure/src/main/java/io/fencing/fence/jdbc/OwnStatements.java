@@ -2,11 +2,10 @@ package io.fencing.fence.jdbc;
 
 import javax.sql.DataSource;
 
-import io.fencing.context.OperationContext;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.NamedThreadLocal;
 import org.springframework.jdbc.datasource.ConnectionHolder;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Marks on the current thread that what is sent has been looked at already: claims, holds
@@ -14,19 +13,17 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class OwnStatements {
 
-	private static final Object ALL = new Object();
+	private static final ThreadLocal<@Nullable Mark> MARKS = new NamedThreadLocal<>("Own statements");
 
 	private OwnStatements() {
 	}
 
 	/**
-	 * Whether what is sent to a data source has been looked at.
-	 * @param dataSource the data source
-	 * @return whether it has
+	 * The mark of the current thread.
+	 * @return the innermost one, {@code null} if there is none
 	 */
-	static boolean isOpen(DataSource dataSource) {
-		return TransactionSynchronizationManager.hasResource(ALL)
-				|| TransactionSynchronizationManager.hasResource(new Mark(ManagedDataSources.unwrap(dataSource)));
+	static @Nullable Mark current() {
+		return MARKS.get();
 	}
 
 	/**
@@ -34,16 +31,16 @@ final class OwnStatements {
 	 * @return what to close afterwards, on the same thread
 	 */
 	static Scope open() {
-		return open(ALL);
+		return open(null, null);
 	}
 
 	/**
 	 * Begin to send to one data source. Callbacks that send to others are looked at.
-	 * @param dataSource the data source
+	 * @param dataSource the data source, unwrapped
 	 * @return what to close afterwards, on the same thread
 	 */
 	static Scope open(DataSource dataSource) {
-		return open(new Mark(ManagedDataSources.unwrap(dataSource)));
+		return open(dataSource, null);
 	}
 
 	/**
@@ -53,49 +50,41 @@ final class OwnStatements {
 	 * @return what to close afterwards, on the same thread
 	 */
 	static Scope open(ConnectionHolder transaction) {
-		Object before = TransactionSynchronizationManager.unbindResourceIfPossible(ALL);
-		TransactionSynchronizationManager.bindResource(ALL, transaction);
-		return () -> {
-			TransactionSynchronizationManager.unbindResource(ALL);
-			if (before != null) {
-				TransactionSynchronizationManager.bindResource(ALL, before);
-			}
-		};
+		return open(null, transaction);
+	}
+
+	private static Scope open(@Nullable DataSource dataSource, @Nullable ConnectionHolder transaction) {
+		Mark before = MARKS.get();
+		Mark mark = new Mark(dataSource, (transaction == null && before != null) ? before.transaction : transaction,
+				before);
+		MARKS.set(mark);
+		return mark;
 	}
 
 	/**
-	 * The transaction that a hold is being taken in.
-	 * @return its connection, {@code null} if none is
-	 */
-	static @Nullable ConnectionHolder findTransaction() {
-		return (TransactionSynchronizationManager.getResource(ALL) instanceof ConnectionHolder holder) ? holder : null;
-	}
-
-	private static Scope open(Object key) {
-		// outside of operations nobody looks
-		if (OperationContext.getEnforced() == null || TransactionSynchronizationManager.hasResource(key)) {
-			return () -> {
-			};
-		}
-		TransactionSynchronizationManager.bindResource(key, true);
-		return () -> TransactionSynchronizationManager.unbindResource(key);
-	}
-
-	/**
-	 * Stands for a data source, which is a key of transactions itself.
+	 * A mark, with those around it.
 	 *
-	 * @param dataSource the data source
+	 * @param dataSource where it is sent to, {@code null} for anywhere
+	 * @param transaction the transaction that a hold is being taken in, {@code null} if
+	 * none is
+	 * @param before the mark before
 	 */
-	private record Mark(DataSource dataSource) {
+	record Mark(@Nullable DataSource dataSource, @Nullable ConnectionHolder transaction,
+			@Nullable Mark before) implements Scope {
 
-		@Override
-		public boolean equals(Object other) {
-			return other instanceof Mark mark && mark.dataSource == this.dataSource;
+		/**
+		 * Whether what is sent to a data source has been looked at.
+		 * @param dataSource the data source, unwrapped
+		 * @return whether it has
+		 */
+		boolean covers(DataSource dataSource) {
+			return this.dataSource == null || this.dataSource == dataSource
+					|| (this.before != null && this.before.covers(dataSource));
 		}
 
 		@Override
-		public int hashCode() {
-			return System.identityHashCode(this.dataSource);
+		public void close() {
+			MARKS.set(this.before);
 		}
 
 	}

@@ -1,6 +1,7 @@
 package io.fencing.fence.jdbc;
 
-import org.springframework.util.ConcurrentLruCache;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Reads the texts of statements, each that is not too long once for many calls.
@@ -10,7 +11,11 @@ final class StatementTexts {
 
 	private static final int LONGEST_CACHED_TEXT = 4096;
 
-	private final ConcurrentLruCache<String, StatementText> texts = new ConcurrentLruCache<>(512, StatementText::new);
+	private static final int MOST_TEXTS = 512;
+
+	// read with each statement: keeping track of what was used last would cost more than
+	// reading all anew now and then
+	private final Map<String, StatementText> texts = new ConcurrentHashMap<>();
 
 	/**
 	 * What can be told from a text.
@@ -18,7 +23,19 @@ final class StatementTexts {
 	 * @return the text, read
 	 */
 	StatementText get(String sql) {
-		return (sql.length() > LONGEST_CACHED_TEXT) ? new StatementText(sql) : this.texts.get(sql);
+		StatementText known = this.texts.get(sql);
+		return (known != null) ? known : read(sql);
+	}
+
+	private StatementText read(String sql) {
+		StatementText text = new StatementText(sql);
+		if (sql.length() <= LONGEST_CACHED_TEXT) {
+			if (this.texts.size() >= MOST_TEXTS) {
+				this.texts.clear();
+			}
+			this.texts.put(sql, text);
+		}
+		return text;
 	}
 
 }

@@ -179,7 +179,7 @@ final class TransactionHold implements TransactionSynchronization {
 
 	private boolean covers(HeldResource resource) {
 		HeldResource own = this.held.get(resource.getResource());
-		return own != null && own.getToken().equals(resource.getToken());
+		return own != null && (own == resource || own.getToken().equals(resource.getToken()));
 	}
 
 	private FencingException replaced() {

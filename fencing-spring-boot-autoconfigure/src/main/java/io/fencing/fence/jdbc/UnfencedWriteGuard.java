@@ -25,7 +25,7 @@ final class UnfencedWriteGuard {
 
 	private static final List<String> OWN = Stream
 		.of(UnfencedWriteGuard.class, FencedStatements.class, FencedTemplateInterceptor.class, FencedJdbcClient.class,
-				FencedConnections.class, WatchedConnection.class, FencedDataSourcePostProcessor.class,
+				FencedConnections.class, Watched.class, WatchedConnection.class, FencedDataSourcePostProcessor.class,
 				OwnTransactions.class)
 		.map(Class::getName)
 		.toList();

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-import io.fencing.fence.jdbc.WatchedConnection.Watcher;
+import io.fencing.fence.jdbc.Watched.Watcher;
 import io.fencing.testing.TestServers;
 import org.junit.jupiter.api.Test;
 import org.postgresql.PGConnection;
@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class WatchedConnectionTests {
 
-	private final WatchedProxies proxies = new WatchedProxies();
+	private final WatchedClasses classes = new WatchedClasses();
 
 	private final List<String> told = new ArrayList<>();
 
@@ -62,16 +62,16 @@ class WatchedConnectionTests {
 	void whenAHoldIsTakenThenTheWatcherIsToldAndItsStatementsPassBehindIt() throws SQLException {
 		try (Connection driver = TestServers.newH2().getConnection()) {
 			Connection watched = watch(driver, "one");
-			WatchedConnection.tellHold(watched, new ConnectionHolder(watched));
-			WatchedConnection.tellHold(driver, new ConnectionHolder(driver));
-			assertThat(WatchedConnection.behind(watched)).isSameAs(driver);
-			assertThat(WatchedConnection.behind(driver)).isSameAs(driver);
+			Watched.tellHold(watched, new ConnectionHolder(watched));
+			Watched.tellHold(driver, new ConnectionHolder(driver));
+			assertThat(Watched.behind(watched)).isSameAs(driver);
+			assertThat(Watched.behind(driver)).isSameAs(driver);
 			assertThat(this.told).containsExactly("one hold");
 		}
 	}
 
 	private Connection watch(Connection connection, String name) {
-		return WatchedConnection.of(connection, this.proxies, new Watcher() {
+		return this.classes.watch(connection, new Watcher() {
 
 			@Override
 			public void beforeHold(ConnectionHolder transaction) {
