@@ -65,7 +65,7 @@ public class JdbcBenchmark {
 	static final int WARM_UP = 40;
 
 	/** Of each side. */
-	static final int ROUNDS = 15;
+	static final int ROUNDS = 25;
 
 	private static final int MOST_THREADS = 64;
 
@@ -133,7 +133,7 @@ public class JdbcBenchmark {
 	 */
 	@Setup(Level.Iteration)
 	public void alternate() {
-		this.side = Side.values()[this.iteration % SIDES];
+		this.side = Side.values()[Rounds.side(this.iteration, SIDES)];
 		this.iteration++;
 	}
 

@@ -122,7 +122,7 @@ public class JournalBenchmark {
 	 */
 	@Setup(Level.Iteration)
 	public void alternate() {
-		this.side = Side.values()[this.iteration % SIDES];
+		this.side = Side.values()[Rounds.side(this.iteration, SIDES)];
 		this.iteration++;
 	}
 

@@ -109,7 +109,7 @@ public class RedisBenchmark {
 	 */
 	@Setup(Level.Iteration)
 	public void alternate() {
-		this.template = this.templates.get(this.iteration % SIDES);
+		this.template = this.templates.get(Rounds.side(this.iteration, SIDES));
 		this.iteration++;
 	}
 

@@ -35,11 +35,23 @@ record Rounds(List<List<Double>> scores) {
 			for (BenchmarkResult fork : result.getBenchmarkResults()) {
 				int iteration = 0;
 				for (IterationResult round : fork.getIterationResults()) {
-					scores.get(iteration++ % sides).add(round.getPrimaryResult().getScore());
+					scores.get(side(iteration++, sides)).add(round.getPrimaryResult().getScore());
 				}
 			}
 		}
 		return new Rounds(scores);
+	}
+
+	/**
+	 * Whose turn it is. What the first side leaves behind, such as rows that the server
+	 * has still to clean up, meets each of the others as often.
+	 * @param iteration the number of the iteration, the first one being 0
+	 * @param sides the number of sides
+	 * @return the side
+	 */
+	static int side(int iteration, int sides) {
+		int place = iteration % sides;
+		return (place == 0 || (iteration / sides) % 2 == 0) ? place : sides - place;
 	}
 
 	/**
