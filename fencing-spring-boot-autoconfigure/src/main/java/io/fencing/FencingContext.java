@@ -18,7 +18,8 @@ import org.springframework.util.Assert;
  * tokens, and to stop long work early ({@link #checkHeld()}).
  *
  * <p>
- * This class owns the project's one {@link ThreadLocal}. Instances are thread-safe.
+ * This class owns the one {@link ThreadLocal} that holds contexts. Instances are
+ * thread-safe.
  */
 public abstract class FencingContext {
 
@@ -49,12 +50,7 @@ public abstract class FencingContext {
 	 * @param context the context, or {@code null} to leave none behind
 	 */
 	protected static void bind(@Nullable FencingContext context) {
-		if (context != null) {
-			CURRENT.set(context);
-		}
-		else {
-			CURRENT.remove();
-		}
+		CURRENT.set(context);
 	}
 
 	/**

@@ -380,13 +380,16 @@ class JournaledOperationTests {
 		POSTGRESQL, MARIADB, MYSQL, H2;
 
 		ConfigurableApplicationContext start() {
-			String url = switch (this) {
+			return LedgerApplication.startOn(newUrl(), "fencing.lease.wait=30s");
+		}
+
+		String newUrl() {
+			return switch (this) {
 				case POSTGRESQL -> TestServers.newPostgresUrl();
 				case MARIADB -> TestServers.newMariaDbUrl();
 				case MYSQL -> TestServers.newMySqlUrl();
 				case H2 -> "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1";
 			};
-			return LedgerApplication.startOn(url, "fencing.lease.wait=30s");
 		}
 
 	}

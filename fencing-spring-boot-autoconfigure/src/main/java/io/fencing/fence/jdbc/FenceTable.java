@@ -15,8 +15,9 @@ import java.util.Map;
 import io.fencing.FencedResource;
 import io.fencing.FencingToken;
 import io.fencing.HeldResource;
-import io.fencing.fence.jdbc.StatementLimit.Running;
 import io.fencing.jdbc.DatabaseDialect;
+import io.fencing.jdbc.StatementLimit;
+import io.fencing.jdbc.StatementLimit.Running;
 import io.fencing.jdbc.TableName;
 import org.jspecify.annotations.Nullable;
 
@@ -279,12 +280,13 @@ final class FenceTable {
 	}
 
 	/**
-	 * Set the savepoint that is gone when the server has replaced the transaction.
+	 * Set the savepoint that is gone when the server has replaced the transaction. It
+	 * waits for no lock, nor does its release, so neither has a limit.
 	 * @param connection a connection in a transaction
 	 * @throws SQLException if the statement failed
 	 */
 	void mark(Connection connection) throws SQLException {
-		try (Statement statement = connection.createStatement(); Running running = this.limit.begin(statement)) {
+		try (Statement statement = connection.createStatement()) {
 			statement.execute("SAVEPOINT " + MARK);
 		}
 	}
@@ -296,7 +298,7 @@ final class FenceTable {
 	 * @throws SQLException if the statement failed
 	 */
 	boolean releaseMark(Connection connection) throws SQLException {
-		try (Statement statement = connection.createStatement(); Running running = this.limit.begin(statement)) {
+		try (Statement statement = connection.createStatement()) {
 			statement.execute("RELEASE SAVEPOINT " + MARK);
 			return true;
 		}

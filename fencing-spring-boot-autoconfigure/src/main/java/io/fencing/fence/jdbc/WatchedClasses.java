@@ -11,6 +11,7 @@ import io.fencing.fence.jdbc.Watched.Watcher;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.cglib.proxy.Callback;
+import org.springframework.cglib.proxy.CallbackFilter;
 import org.springframework.cglib.proxy.Enhancer;
 import org.springframework.cglib.proxy.MethodInterceptor;
 import org.springframework.cglib.proxy.NoOp;
@@ -31,6 +32,10 @@ final class WatchedClasses {
 	private static final Callback[] CALLBACKS = { NoOp.INSTANCE,
 			(ProxyRefDispatcher) (watched) -> ((Watched) watched).getTarget(), (MethodInterceptor) (watched, method,
 					arguments, proxy) -> ((Watched) watched).intercept(method, arguments) };
+
+	// the same one each time, so that further application contexts get the same classes
+	private static final CallbackFilter FILTER = (method) -> method.getDeclaringClass().isInterface()
+			? (Watched.intercepts(method) ? 2 : 1) : 0;
 
 	private final Map<Class<?>, Constructor<?>> constructors = new ConcurrentHashMap<>();
 
@@ -72,9 +77,7 @@ final class WatchedClasses {
 		enhancer.setSuperclass(Connection.class.isAssignableFrom(type) ? WatchedConnection.class : Watched.class);
 		enhancer.setInterfaces(interfaces(type));
 		enhancer.setCallbackTypes(new Class<?>[] { NoOp.class, ProxyRefDispatcher.class, MethodInterceptor.class });
-		enhancer.setCallbackFilter(
-				(method) -> method.getDeclaringClass().isInterface() ? (Watched.intercepts(method) ? 2 : 1) : 0);
-		enhancer.setUseCache(false);
+		enhancer.setCallbackFilter(FILTER);
 		enhancer.setUseFactory(false);
 		Class<?> made = enhancer.createClass();
 		Enhancer.registerStaticCallbacks(made, CALLBACKS);

@@ -71,8 +71,7 @@ public final class JdbcOperationJournal implements OperationJournal {
 	public JdbcOperationJournal(Supplier<StorageConnections> connections, JdbcJournalSettings settings,
 			Function<@Nullable String, PlatformTransactionManager> managers) {
 		this.connections = SingletonSupplier.of(connections);
-		this.table = new OperationTable(settings.table(), (int) settings.timeout().plusMillis(999).toSeconds(),
-				settings.checkAfter());
+		this.table = new OperationTable(settings.table(), settings.timeout(), settings.checkAfter());
 		this.scan = new OperationTableScan(this.table);
 		this.managers = managers;
 	}

@@ -8,6 +8,8 @@ import java.time.Duration;
 
 import io.fencing.FencingToken;
 import io.fencing.jdbc.DatabaseDialect;
+import io.fencing.jdbc.StatementLimit;
+import io.fencing.jdbc.StatementLimit.Running;
 import io.fencing.jdbc.TableName;
 import io.fencing.journal.JournalEntry;
 import io.fencing.journal.OperationKey;
@@ -39,20 +41,20 @@ final class OperationTable {
 
 	private final TableName name;
 
-	private final int timeoutSeconds;
+	private final StatementLimit limit;
 
 	private final Duration checkAfter;
 
 	/**
 	 * Create the table.
 	 * @param name its name
-	 * @param timeoutSeconds the longest time for one statement outside of the
-	 * application's transactions
+	 * @param limit the longest time for one statement outside of the application's
+	 * transactions
 	 * @param checkAfter how long after its start an attempt is looked after first
 	 */
-	OperationTable(TableName name, int timeoutSeconds, Duration checkAfter) {
+	OperationTable(TableName name, Duration limit, Duration checkAfter) {
 		this.name = name;
-		this.timeoutSeconds = timeoutSeconds;
+		this.limit = new StatementLimit(limit);
 		this.checkAfter = checkAfter;
 	}
 
@@ -61,8 +63,9 @@ final class OperationTable {
 	}
 
 	@Nullable JournalEntry find(Connection connection, OperationKey key) throws SQLException {
-		try (PreparedStatement statement = prepare(connection,
-				"SELECT " + COLUMNS + " FROM " + this.name + " WHERE operation_key = ?")) {
+		try (PreparedStatement statement = connection
+			.prepareStatement("SELECT " + COLUMNS + " FROM " + this.name + " WHERE operation_key = ?");
+				Running running = begin(statement)) {
 			statement.setString(1, key.hash());
 			try (ResultSet rows = statement.executeQuery()) {
 				return rows.next() ? entry(key, rows) : null;
@@ -84,10 +87,10 @@ final class OperationTable {
 	 */
 	void insert(Connection connection, DatabaseDialect dialect, JournalEntry attempt) throws SQLException {
 		String now = dialect.currentTime();
-		try (PreparedStatement statement = prepare(connection, "INSERT INTO " + this.name
+		try (PreparedStatement statement = connection.prepareStatement("INSERT INTO " + this.name
 				+ " (operation_key, namespace, name, identity, resource_keys, input_hash, token, owner, state, external, "
 				+ "attempts, started_at, changed_at, check_at, checks) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " + now
-				+ ", " + now + ", " + dialect.timeFromNow() + ", 0)")) {
+				+ ", " + now + ", " + dialect.timeFromNow() + ", 0)"); Running running = begin(statement)) {
 			statement.setString(1, attempt.key().hash());
 			statement.setString(2, attempt.key().namespace());
 			statement.setString(3, attempt.key().name());
@@ -115,9 +118,10 @@ final class OperationTable {
 	 */
 	boolean restart(Connection connection, DatabaseDialect dialect, JournalEntry attempt, JournalEntry seen)
 			throws SQLException {
-		try (PreparedStatement statement = prepare(connection, "UPDATE " + this.name
+		try (PreparedStatement statement = connection.prepareStatement("UPDATE " + this.name
 				+ " SET state = ?, token = ?, owner = ?, external = ?, attempts = ?, result = NULL, changed_at = "
-				+ dialect.currentTime() + ", check_at = " + dialect.timeFromNow() + ", checks = 0" + guard())) {
+				+ dialect.currentTime() + ", check_at = " + dialect.timeFromNow() + ", checks = 0" + guard());
+				Running running = begin(statement)) {
 			statement.setString(1, attempt.state().name());
 			statement.setLong(2, attempt.token().value());
 			statement.setString(3, attempt.token().owner());
@@ -142,11 +146,10 @@ final class OperationTable {
 	boolean move(Connection connection, DatabaseDialect dialect, JournalEntry seen, OperationState next,
 			byte @Nullable [] result) throws SQLException {
 		String now = dialect.currentTime();
-		try (PreparedStatement statement = connection
-			.prepareStatement("UPDATE " + this.name + " SET state = ?, result = ?, changed_at = " + now
-					+ ", check_at = " + now + ", checks = 0" + guard())) {
-			// a time-out of ours would harm the application's transaction
-			statement.setQueryTimeout(connection.getAutoCommit() ? this.timeoutSeconds : 0);
+		try (PreparedStatement statement = connection.prepareStatement("UPDATE " + this.name
+				+ " SET state = ?, result = ?, changed_at = " + now + ", check_at = " + now + ", checks = 0" + guard());
+				// a limit of ours would harm the application's transaction
+				Running running = connection.getAutoCommit() ? begin(statement) : null) {
 			statement.setString(1, next.name());
 			statement.setBytes(2, result);
 			setGuard(statement, 3, seen);
@@ -166,10 +169,13 @@ final class OperationTable {
 		statement.setInt(index + 4, seen.attempts());
 	}
 
-	PreparedStatement prepare(Connection connection, String sql) throws SQLException {
-		PreparedStatement statement = connection.prepareStatement(sql);
-		statement.setQueryTimeout(this.timeoutSeconds);
-		return statement;
+	/**
+	 * A statement outside of the application's transactions is about to be executed.
+	 * @param statement the statement
+	 * @return what to close when it has been
+	 */
+	Running begin(PreparedStatement statement) {
+		return this.limit.begin(statement);
 	}
 
 }

@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.fencing.jdbc.DatabaseDialect;
+import io.fencing.jdbc.StatementLimit.Running;
 import io.fencing.journal.OpenOperation;
 import io.fencing.journal.OperationKey;
 import io.fencing.journal.OperationState;
@@ -75,8 +76,9 @@ final class OperationTableScan {
 
 	private List<OpenOperation> findOpen(Connection connection, DatabaseDialect dialect, int limit, String condition,
 			List<String> parameters) throws SQLException {
-		try (PreparedStatement statement = this.table.prepare(connection,
-				"SELECT " + OPEN_COLUMNS + " FROM " + this.table.getName() + " WHERE " + condition)) {
+		try (PreparedStatement statement = connection
+			.prepareStatement("SELECT " + OPEN_COLUMNS + " FROM " + this.table.getName() + " WHERE " + condition);
+				Running running = this.table.begin(statement)) {
 			for (int i = 0; i < parameters.size(); i++) {
 				statement.setString(i + 1, parameters.get(i));
 			}
@@ -105,9 +107,10 @@ final class OperationTableScan {
 	 */
 	boolean putOff(Connection connection, DatabaseDialect dialect, OpenOperation seen, Duration delay)
 			throws SQLException {
-		try (PreparedStatement statement = this.table.prepare(connection,
-				"UPDATE " + this.table.getName() + " SET check_at = " + dialect.timeFromNow() + ", checks = checks + 1"
-						+ OperationTable.guard() + " AND checks = ?")) {
+		try (PreparedStatement statement = connection
+			.prepareStatement("UPDATE " + this.table.getName() + " SET check_at = " + dialect.timeFromNow()
+					+ ", checks = checks + 1" + OperationTable.guard() + " AND checks = ?");
+				Running running = this.table.begin(statement)) {
 			statement.setLong(1, delay.toSeconds());
 			OperationTable.setGuard(statement, 2, seen.entry());
 			statement.setInt(7, seen.checks());
@@ -127,8 +130,9 @@ final class OperationTableScan {
 	 */
 	List<String> findUnchanged(Connection connection, DatabaseDialect dialect, List<OperationState> states,
 			Duration age, int most) throws SQLException {
-		try (PreparedStatement statement = this.table.prepare(connection, "SELECT operation_key FROM "
-				+ this.table.getName() + unchanged(dialect, states) + " ORDER BY changed_at LIMIT " + most)) {
+		try (PreparedStatement statement = connection.prepareStatement("SELECT operation_key FROM "
+				+ this.table.getName() + unchanged(dialect, states) + " ORDER BY changed_at LIMIT " + most);
+				Running running = this.table.begin(statement)) {
 			statement.setLong(1, -age.toSeconds());
 			try (ResultSet rows = statement.executeQuery()) {
 				List<String> keys = new ArrayList<>();
@@ -152,8 +156,9 @@ final class OperationTableScan {
 	 */
 	int deleteUnchanged(Connection connection, DatabaseDialect dialect, String key, List<OperationState> states,
 			Duration age) throws SQLException {
-		try (PreparedStatement statement = this.table.prepare(connection,
-				"DELETE FROM " + this.table.getName() + unchanged(dialect, states) + " AND operation_key = ?")) {
+		try (PreparedStatement statement = connection.prepareStatement(
+				"DELETE FROM " + this.table.getName() + unchanged(dialect, states) + " AND operation_key = ?");
+				Running running = this.table.begin(statement)) {
 			statement.setLong(1, -age.toSeconds());
 			statement.setString(2, key);
 			return statement.executeUpdate();

@@ -59,6 +59,14 @@ class WatchedConnectionTests {
 	}
 
 	@Test
+	void whenASecondContextWatchesTheSameDriverThenNoFurtherClassIsMade() throws SQLException {
+		try (Connection driver = TestServers.newH2().getConnection()) {
+			assertThat(new WatchedClasses().watch(driver, (statement) -> {
+			})).hasSameClassAs(watch(driver, "one"));
+		}
+	}
+
+	@Test
 	void whenAHoldIsTakenThenTheWatcherIsToldAndItsStatementsPassBehindIt() throws SQLException {
 		try (Connection driver = TestServers.newH2().getConnection()) {
 			Connection watched = watch(driver, "one");

@@ -1,12 +1,13 @@
-package io.fencing.fence.jdbc;
+package io.fencing.jdbc;
 
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * {@link Statement#setQueryTimeout} would not do: H2 keeps it for the connection, MariaDB
  * sends other statements, and PostgreSQL's driver wakes a timer for each. Thread-safe.
  */
-final class StatementLimit {
+public final class StatementLimit {
 
 	private static final Logger logger = LoggerFactory.getLogger(StatementLimit.class);
 
@@ -26,7 +27,8 @@ final class StatementLimit {
 
 	private final long limit;
 
-	private final Set<Running> running = ConcurrentHashMap.newKeySet();
+	// what has ended is left to the thread that looks: that is cheaper for the others
+	private final Queue<Running> running = new ConcurrentLinkedQueue<>();
 
 	private final AtomicBoolean looking = new AtomicBoolean();
 
@@ -35,7 +37,7 @@ final class StatementLimit {
 	 * @param limit the longest time for one statement, which it exceeds by the time
 	 * between two looks and that of the cancellation
 	 */
-	StatementLimit(Duration limit) {
+	public StatementLimit(Duration limit) {
 		this.limit = limit.toNanos();
 	}
 
@@ -45,7 +47,7 @@ final class StatementLimit {
 	 * @return what to close when it has been, before the statement is used for anything
 	 * else
 	 */
-	Running begin(Statement statement) {
+	public Running begin(Statement statement) {
 		Running begun = new Running(statement, System.nanoTime() + this.limit);
 		this.running.add(begun);
 		if (!this.looking.get() && this.looking.compareAndSet(false, true)) {
@@ -63,6 +65,7 @@ final class StatementLimit {
 		}
 		catch (OutOfMemoryError ex) {
 			this.looking.set(false);
+			this.running.clear();
 			logger.warn("No thread can be started that would cancel a statement which takes too long", ex);
 		}
 	}
@@ -86,6 +89,7 @@ final class StatementLimit {
 				logger.debug("Interrupted, which nobody should do", ex);
 			}
 			inVain = this.running.isEmpty() ? inVain + 1 : 0;
+			this.running.removeIf(Running::hasEnded);
 			this.running.forEach((one) -> one.cancelIfLate(System.nanoTime()));
 		}
 	}
@@ -99,22 +103,25 @@ final class StatementLimit {
 	/**
 	 * A statement under way.
 	 */
-	final class Running implements AutoCloseable {
-
-		private final Statement statement;
+	public final class Running implements AutoCloseable {
 
 		private final long end;
 
-		private boolean ended;
+		// null once it has been executed
+		private @Nullable Statement statement;
 
 		private Running(Statement statement, long end) {
-			this.statement = statement;
 			this.end = end;
+			this.statement = statement;
+		}
+
+		private synchronized boolean hasEnded() {
+			return this.statement == null;
 		}
 
 		// again with each look: a driver ignores it while it is about to send
 		private synchronized void cancelIfLate(long now) {
-			if (!this.ended && now - this.end >= 0) {
+			if (this.statement != null && now - this.end >= 0) {
 				try {
 					this.statement.cancel();
 				}
@@ -129,11 +136,8 @@ final class StatementLimit {
 		 * hit the next one of its connection.
 		 */
 		@Override
-		public void close() {
-			StatementLimit.this.running.remove(this);
-			synchronized (this) {
-				this.ended = true;
-			}
+		public synchronized void close() {
+			this.statement = null;
 		}
 
 	}

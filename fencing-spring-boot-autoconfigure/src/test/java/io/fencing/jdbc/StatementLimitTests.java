@@ -1,4 +1,4 @@
-package io.fencing.fence.jdbc;
+package io.fencing.jdbc;
 
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.fencing.fence.jdbc.StatementLimit.Running;
+import io.fencing.jdbc.StatementLimit.Running;
 import io.fencing.testing.TestServers;
 import org.junit.jupiter.api.Test;
 
