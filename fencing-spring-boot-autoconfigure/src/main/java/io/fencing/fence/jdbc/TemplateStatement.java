@@ -19,9 +19,16 @@ final class TemplateStatement {
 
 	private final String method;
 
+	private final boolean writesRows;
+
 	private TemplateStatement(@Nullable List<StatementText> texts, String method) {
+		this(texts, method, false);
+	}
+
+	private TemplateStatement(@Nullable List<StatementText> texts, String method, boolean writesRows) {
 		this.texts = texts;
 		this.method = method;
+		this.writesRows = writesRows;
 	}
 
 	/**
@@ -55,6 +62,16 @@ final class TemplateStatement {
 	}
 
 	/**
+	 * Read a text that is sent on a connection.
+	 * @param text the text
+	 * @param writesRows whether the rows that it gives may be written to
+	 * @return the statement
+	 */
+	static TemplateStatement sent(StatementText text, boolean writesRows) {
+		return new TemplateStatement(List.of(text), "execute", writesRows);
+	}
+
+	/**
 	 * A call whose statements are not known.
 	 * @param method the name of the method
 	 * @return the statement
@@ -73,7 +90,7 @@ final class TemplateStatement {
 	 * @return whether it is a read; {@code false} if its text is not known
 	 */
 	boolean isPlainRead(JdbcFenceSettings settings) {
-		return this.texts != null
+		return this.texts != null && !this.writesRows
 				&& this.texts.stream().allMatch((text) -> text.isPlainRead(settings.writingFunctions()));
 	}
 

@@ -159,8 +159,7 @@ abstract class Watched {
 	 * @return what to close when it is sent
 	 */
 	OwnStatements.Scope tellStatement(String sql, boolean writesRows) {
-		this.watcher.beforeStatement(() -> writesRows ? TemplateStatement.unknown("execute")
-				: TemplateStatement.of("execute", this.classes.read(sql)));
+		this.watcher.beforeStatement(() -> TemplateStatement.sent(this.classes.read(sql), writesRows));
 		return OwnStatements.open();
 	}
 
