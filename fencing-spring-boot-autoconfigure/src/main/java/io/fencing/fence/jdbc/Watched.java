@@ -97,12 +97,13 @@ abstract class Watched {
 				&& (name.startsWith("prepare") || name.startsWith("execute") || name.equals("addBatch"));
 	}
 
-	Object getTarget() {
-		return this.target;
+	// static, as the next one: an interface of a library may have a method of any name
+	static Object target(Object watched) {
+		return ((Watched) watched).target;
 	}
 
-	Watcher getWatcher() {
-		return this.watcher;
+	static Watcher watcher(Watched watched) {
+		return watched.watcher;
 	}
 
 	/**
@@ -116,7 +117,7 @@ abstract class Watched {
 		String name = method.getName();
 		Connection own = (this.connection != null) ? this.connection : (Connection) this;
 		if (name.equals("getConnection")) {
-			return own;
+			return (this.connection != null) ? own : connectionBehind(method, arguments);
 		}
 		if (this.connection == null) {
 			tellEnd(name, arguments);
@@ -124,7 +125,18 @@ abstract class Watched {
 		Object result = (sends(method) && arguments[0] instanceof String sql) ? send(sql, method, arguments)
 				: invoke(method, arguments);
 		return (result instanceof Statement || result instanceof DatabaseMetaData)
-				? watch(result, own, mayWriteRows(arguments)) : result;
+				? fit(watch(result, own, mayWriteRows(arguments)), result, arguments) : result;
+	}
+
+	// the way of some pools to the connection of the driver
+	private @Nullable Object connectionBehind(Method method, @Nullable Object[] arguments) throws Throwable {
+		return (invoke(method, arguments) instanceof Connection given) ? this.classes.watch(given, this.watcher) : null;
+	}
+
+	// unwrapped to a class, which no other can stand for
+	private static Object fit(Object watched, Object result, @Nullable Object[] arguments) {
+		return (arguments.length == 1 && arguments[0] instanceof Class<?> type && !type.isInstance(watched)) ? result
+				: watched;
 	}
 
 	private void tellEnd(String name, @Nullable Object[] arguments) {

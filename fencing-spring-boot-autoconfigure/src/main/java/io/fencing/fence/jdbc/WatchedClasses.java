@@ -29,9 +29,9 @@ final class WatchedClasses {
 			Watcher.class };
 
 	// what the superclass has written down; what goes through; what comes to it
-	private static final Callback[] CALLBACKS = { NoOp.INSTANCE,
-			(ProxyRefDispatcher) (watched) -> ((Watched) watched).getTarget(), (MethodInterceptor) (watched, method,
-					arguments, proxy) -> ((Watched) watched).intercept(method, arguments) };
+	private static final Callback[] CALLBACKS = { NoOp.INSTANCE, (ProxyRefDispatcher) Watched::target,
+			(MethodInterceptor) (watched, method, arguments, proxy) -> ((Watched) watched).intercept(method,
+					arguments) };
 
 	// the same one each time, so that further application contexts get the same classes
 	private static final CallbackFilter FILTER = (method) -> method.getDeclaringClass().isInterface()

@@ -20,14 +20,14 @@ abstract class WatchedConnection extends Watched implements Connection {
 	@Override
 	public void setAutoCommit(boolean autoCommit) throws SQLException {
 		if (autoCommit) {
-			getWatcher().beforeCommit();
+			watcher(this).beforeCommit();
 		}
 		behind(this).setAutoCommit(autoCommit);
 	}
 
 	@Override
 	public void commit() throws SQLException {
-		getWatcher().beforeCommit();
+		watcher(this).beforeCommit();
 		behind(this).commit();
 	}
 

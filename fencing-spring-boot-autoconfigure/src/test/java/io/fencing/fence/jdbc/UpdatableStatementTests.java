@@ -38,15 +38,15 @@ class UpdatableStatementTests {
 			made.set(new FencedDatabase(bean,
 					FencedDatabase.settings(UnfencedWrites.ALLOW, JoinedTransactions.SAFE, Duration.ofMillis(100))));
 			FencedDatabase database = made.get();
-			for (Sender sender : List.<Sender>of((connection) -> connection
-				.createStatement(ResultSet.TYPE_SCROLL_INSENSITIVE, ResultSet.CONCUR_UPDATABLE)
-				.execute("COMMIT"),
+			for (Sender sender : List.<Sender>of(
+					(connection) -> connection
+						.createStatement(ResultSet.TYPE_SCROLL_INSENSITIVE, ResultSet.CONCUR_UPDATABLE)
+						.execute("COMMIT"),
 					(connection) -> connection
 						.prepareStatement("COMMIT", ResultSet.TYPE_SCROLL_INSENSITIVE, ResultSet.CONCUR_UPDATABLE)
 						.execute())) {
-				assertThatExceptionOfType(UnfencedWriteException.class)
-					.isThrownBy(() -> database.operations
-						.run(() -> database.transaction().executeWithoutResult((status) -> {
+				assertThatExceptionOfType(UnfencedWriteException.class).isThrownBy(
+						() -> database.operations.run(() -> database.transaction().executeWithoutResult((status) -> {
 							database.raw.update("UPDATE account SET balance = 5 WHERE id = 'a'");
 							database.raw.execute((ConnectionCallback<Boolean>) (connection) -> {
 								sender.send(DataSourceUtils.getConnection(bean));
