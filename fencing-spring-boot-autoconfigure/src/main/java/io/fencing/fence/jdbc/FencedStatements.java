@@ -100,10 +100,11 @@ final class FencedStatements {
 		if (fence != null) {
 			return execute(fence, context, unwrapped == fence.getDataSource(), statement.get(), call);
 		}
-		if (!fences.isExcluded(unwrapped)) {
-			this.unfenced.checkInside(fences, null, context, statement.get());
+		if (fences.isExcluded(unwrapped) || !this.unfenced.checkInside(fences, null, context, statement.get())) {
+			// a callback may still write to it
+			return call.proceed();
 		}
-		try (OwnStatements.Scope looked = OwnStatements.open(unwrapped)) {
+		try (OwnStatements.Scope told = OwnStatements.open(unwrapped)) {
 			return call.proceed();
 		}
 	}

@@ -66,13 +66,14 @@ final class UnfencedWriteGuard {
 	 * @param fence the fence that it bypasses, {@code null} if its data source has none
 	 * @param context the operation
 	 * @param statement the statement
+	 * @return whether it was told
 	 * @throws UnfencedWriteException if it is a write and writes are refused
 	 * @throws FencingException if it is a write and the operation has been refused before
 	 */
-	void checkInside(JdbcFences fences, @Nullable JdbcFence fence, OperationContext context,
+	boolean checkInside(JdbcFences fences, @Nullable JdbcFence fence, OperationContext context,
 			TemplateStatement statement) {
 		if (isNoWrite(fences.getSettings(), statement)) {
-			return;
+			return false;
 		}
 		FencingException refusal = context.getRefusal();
 		if (refusal != null) {
@@ -88,6 +89,7 @@ final class UnfencedWriteGuard {
 					"a write goes to " + where + ", and 'fencing.unfenced-writes' is 'reject'", remedy));
 		}
 		warnOnce(where, remedy);
+		return true;
 	}
 
 	private static boolean isNoWrite(JdbcFenceSettings settings, TemplateStatement statement) {
