@@ -45,6 +45,19 @@ final class StatementText {
 	}
 
 	private static List<List<String>> split(String sql) {
+		List<List<String>> statements = split(sql, false);
+		if (sql.indexOf("/*") != sql.lastIndexOf("/*")) {
+			List<List<String>> nested = split(sql, true);
+			if (!nested.equals(statements)) {
+				// may mean one or the other
+				statements.addAll(nested);
+			}
+		}
+		return statements;
+	}
+
+	// comments contain comments on PostgreSQL and H2, and do not on MySQL and MariaDB
+	private static List<List<String>> split(String sql, boolean nested) {
 		List<List<String>> statements = new ArrayList<>();
 		List<String> words = new ArrayList<>();
 		boolean literals = hasPlainLiterals(sql);
@@ -54,7 +67,8 @@ final class StatementText {
 			char c = sql.charAt(at);
 			int end = at + 1;
 			if (words.isEmpty() && isComment(sql, at)) {
-				end = endOfComment(sql, at);
+				end = (sql.charAt(at) == '/' && sql.charAt(at + 1) == '*') ? endOfBlock(sql, at, nested)
+						: endOfLine(sql, at);
 			}
 			else if (Character.isJavaIdentifierStart(c)) {
 				while (end < sql.length() && Character.isJavaIdentifierPart(sql.charAt(end))) {
@@ -83,15 +97,32 @@ final class StatementText {
 	}
 
 	private static boolean isComment(String sql, int at) {
-		return sql.startsWith("--", at) || sql.startsWith("#", at)
+		return sql.startsWith("--", at) || sql.startsWith("#", at) || sql.startsWith("//", at)
 				|| (sql.startsWith("/*", at) && !sql.startsWith("/*!", at) && !sql.startsWith("/*M!", at));
 	}
 
-	// words of a nested comment count as words of the statement: careful enough
-	private static int endOfComment(String sql, int at) {
-		boolean line = sql.charAt(at) != '/';
-		int end = sql.indexOf(line ? "\n" : "*/", at + (line ? 1 : 2));
-		return (end < 0) ? sql.length() : end + (line ? 1 : 2);
+	private static int endOfLine(String sql, int at) {
+		int end = sql.indexOf('\n', at);
+		return (end < 0) ? sql.length() : end + 1;
+	}
+
+	private static int endOfBlock(String sql, int start, boolean nested) {
+		int depth = 1;
+		int at = start + 2;
+		while (depth > 0 && at < sql.length()) {
+			if (sql.startsWith("*/", at)) {
+				depth--;
+				at += 2;
+			}
+			else if (nested && sql.startsWith("/*", at)) {
+				depth++;
+				at += 2;
+			}
+			else {
+				at++;
+			}
+		}
+		return at;
 	}
 
 	/**

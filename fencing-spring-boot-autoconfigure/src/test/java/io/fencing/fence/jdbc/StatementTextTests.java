@@ -35,7 +35,8 @@ class StatementTextTests {
 			"EXPLAIN ANALYZE DELETE FROM t", "DO $$ BEGIN END $$", "TRUNCATE t", "EXECUTE q", "SELECT ' ;DROP TABLE t",
 			"SELECT 1 -- don't\n; DROP TABLE t", "SELECT 'a\\'; DROP TABLE t --'",
 			"SELECT \"it's\" FROM t; DROP TABLE t", "SELECT $$ ' $$; DROP TABLE t", "SELECT 1 /* ; */ ; VALUES (2)",
-			"/* /* nested */ SELECT */ UPDATE t SET a = 1" })
+			"/* /* nested */ SELECT */ UPDATE t SET a = 1", "/* /* nested */ SELECT */ TRUNCATE t",
+			"/* /* nested */ TRUNCATE t", "// H2: SELECT\nTRUNCATE t" })
 	void whenTextIsNotPlainlyAReadThenItIsNone(String sql) {
 		assertThat(isPlainRead(sql)).isFalse();
 	}
@@ -51,7 +52,8 @@ class StatementTextTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "SET AUTOCOMMIT TRUE", "COMMIT", "end", "ABORT;", "ROLLBACK WORK", "BEGIN",
-			"START TRANSACTION", "PREPARE TRANSACTION 'x'", "UPDATE t SET a = 1; COMMIT" })
+			"START TRANSACTION", "PREPARE TRANSACTION 'x'", "UPDATE t SET a = 1; COMMIT", "/* of ours */ COMMIT",
+			"/* /* nested */ SELECT */ COMMIT", "/* /* nested */ COMMIT", "// H2: SELECT\nCOMMIT" })
 	void whenTextControlsTheTransactionThenItIsSeen(String sql) {
 		assertThat(new StatementText(sql).controlsTransaction()).isTrue();
 	}
