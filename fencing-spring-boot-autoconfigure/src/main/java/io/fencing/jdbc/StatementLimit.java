@@ -13,9 +13,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Cancels statements that take too long, on any database. One thread, which ends when
- * there is nothing to do, looks at all of them four times a second.
- * {@link Statement#setQueryTimeout} would not do: H2 keeps it for the connection, MariaDB
- * sends other statements, and PostgreSQL's driver wakes a timer for each. Thread-safe.
+ * there is nothing to do, looks at all of them four times a second, and each that is late
+ * is cancelled on another one. {@link Statement#setQueryTimeout} would not do: H2 keeps
+ * it for the connection, MariaDB sends other statements, and PostgreSQL's driver wakes a
+ * timer for each. Thread-safe.
  */
 public final class StatementLimit {
 
@@ -57,16 +58,23 @@ public final class StatementLimit {
 	}
 
 	private void start() {
+		if (!start(this::look, "fencing-statement-limit")) {
+			this.looking.set(false);
+			this.running.clear();
+		}
+	}
+
+	private static boolean start(Runnable task, String name) {
 		// nothing of the thread that happens to be the first
-		Thread thread = new Thread(null, this::look, "fencing-statement-limit", 0, false);
+		Thread thread = new Thread(null, task, name, 0, false);
 		thread.setDaemon(true);
 		try {
 			thread.start();
+			return true;
 		}
 		catch (OutOfMemoryError ex) {
-			this.looking.set(false);
-			this.running.clear();
 			logger.warn("No thread can be started that would cancel a statement which takes too long", ex);
+			return false;
 		}
 	}
 
@@ -107,27 +115,42 @@ public final class StatementLimit {
 
 		private final long end;
 
+		private final AtomicBoolean cancelling = new AtomicBoolean();
+
 		// null once it has been executed
-		private @Nullable Statement statement;
+		private volatile @Nullable Statement statement;
 
 		private Running(Statement statement, long end) {
 			this.end = end;
 			this.statement = statement;
 		}
 
-		private synchronized boolean hasEnded() {
+		private boolean hasEnded() {
 			return this.statement == null;
 		}
 
-		// again with each look: a driver ignores it while it is about to send
-		private synchronized void cancelIfLate(long now) {
-			if (this.statement != null && now - this.end >= 0) {
-				try {
-					this.statement.cancel();
+		// again with each look: a driver ignores it while it is about to send; on a
+		// thread
+		// of its own: a server that is frozen lets wait for its own statements only
+		private void cancelIfLate(long now) {
+			if (now - this.end >= 0 && this.cancelling.compareAndSet(false, true)
+					&& !start(this::cancel, "fencing-statement-cancel")) {
+				this.cancelling.set(false);
+			}
+		}
+
+		private synchronized void cancel() {
+			Statement late = this.statement;
+			try {
+				if (late != null) {
+					late.cancel();
 				}
-				catch (SQLException | RuntimeException ex) {
-					logger.debug("A statement that takes too long cannot be cancelled", ex);
-				}
+			}
+			catch (SQLException | RuntimeException ex) {
+				logger.debug("A statement that takes too long cannot be cancelled", ex);
+			}
+			finally {
+				this.cancelling.set(false);
 			}
 		}
 

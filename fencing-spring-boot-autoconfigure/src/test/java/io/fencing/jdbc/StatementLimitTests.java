@@ -78,6 +78,27 @@ class StatementLimitTests {
 		assertThat(overBeforeTheNext).isTrue();
 	}
 
+	// as where one of the servers behind a routing DataSource is frozen
+	@Test
+	void whenACancellationIsNotAnsweredThenOtherStatementsAreCancelledMeanwhile() throws InterruptedException {
+		StatementLimit limit = new StatementLimit(Duration.ZERO);
+		CountDownLatch cancelling = new CountDownLatch(1);
+		CountDownLatch answer = new CountDownLatch(1);
+		CountDownLatch cancelledMeanwhile = new CountDownLatch(1);
+		try (Running frozen = limit.begin(statement(() -> {
+			cancelling.countDown();
+			answer.await(1, TimeUnit.MINUTES);
+		}))) {
+			cancelling.await();
+			try (Running other = limit.begin(statement(cancelledMeanwhile::countDown))) {
+				assertThat(cancelledMeanwhile.await(5, TimeUnit.SECONDS)).isTrue();
+			}
+			finally {
+				answer.countDown();
+			}
+		}
+	}
+
 	@Test
 	void whenServerIsSlowThenItsStatementFailsAndTheConnectionCanBeUsed() throws SQLException {
 		try (Connection connection = TestServers.newPostgres().getConnection();
