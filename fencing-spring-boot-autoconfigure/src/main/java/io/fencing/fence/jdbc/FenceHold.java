@@ -50,6 +50,7 @@ final class FenceHold {
 	 */
 	@Nullable String take(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder, boolean readOnly,
 			OuterHold outer) {
+		long start = System.nanoTime();
 		try (OwnStatements.Scope own = OwnStatements.open(holder)) {
 			Connection connection = connection(holder);
 			Watched.tellHold(holder.getConnection(), holder);
@@ -70,7 +71,7 @@ final class FenceHold {
 			throw ex;
 		}
 		catch (SQLException | RuntimeException ex) {
-			throw failure(context, held, ex);
+			throw failure(context, held, start, ex);
 		}
 	}
 
@@ -81,12 +82,13 @@ final class FenceHold {
 	 * @param holder the connection of the transaction
 	 */
 	void mark(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder) {
+		long start = System.nanoTime();
 		try {
 			Connection connection = connection(holder);
 			this.fence.table(connection).mark(connection);
 		}
 		catch (SQLException | RuntimeException ex) {
-			throw failure(context, held, ex);
+			throw failure(context, held, start, ex);
 		}
 	}
 
@@ -98,12 +100,13 @@ final class FenceHold {
 	 * @return whether it is
 	 */
 	boolean releaseMark(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder) {
+		long start = System.nanoTime();
 		try {
 			Connection connection = connection(holder);
 			return this.fence.table(connection).releaseMark(connection);
 		}
 		catch (SQLException | RuntimeException ex) {
-			throw failure(context, held, ex);
+			throw failure(context, held, start, ex);
 		}
 	}
 
@@ -116,6 +119,7 @@ final class FenceHold {
 	 * failed
 	 */
 	void checkNotFailed(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder) {
+		long start = System.nanoTime();
 		try {
 			Connection connection = connection(holder);
 			if (this.fence.table(connection).getDialect().hasFailed(connection)) {
@@ -129,7 +133,7 @@ final class FenceHold {
 			throw ex;
 		}
 		catch (SQLException | RuntimeException ex) {
-			throw failure(context, held, ex);
+			throw failure(context, held, start, ex);
 		}
 	}
 
@@ -189,12 +193,13 @@ final class FenceHold {
 		}
 	}
 
-	private FencingException failure(OperationContext context, Collection<HeldResource> held, Exception ex) {
+	private FencingException failure(OperationContext context, Collection<HeldResource> held, long start,
+			Exception ex) {
 		RuntimeException translated = (ex instanceof SQLException sql) ? this.fence.translate("hold", sql)
 				: (RuntimeException) ex;
 		// nothing is known of the fence: as with a conflict, call again
 		return (translated instanceof FencingException fencing) ? fencing
-				: conflict(context, held.iterator().next(), Duration.ZERO, translated);
+				: conflict(context, held.iterator().next(), Duration.ofNanos(System.nanoTime() - start), translated);
 	}
 
 	private AdmissionTimeoutException conflict(OperationContext context, HeldResource held, Duration waited,

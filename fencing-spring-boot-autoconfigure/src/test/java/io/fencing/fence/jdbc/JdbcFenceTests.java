@@ -663,7 +663,7 @@ abstract class JdbcFenceTests {
 			assertThatExceptionOfType(AdmissionTimeoutException.class).isThrownBy(() -> Operations.in(begun, () -> {
 				this.database.writeInTransaction(1);
 				return true;
-			}));
+			})).satisfies((ex) -> assertThat(ex.getWaited()).isGreaterThanOrEqualTo(Duration.ofSeconds(1)));
 			statement.execute(unlock);
 		}
 		assertThat(this.database.balance()).isZero();
