@@ -111,7 +111,7 @@ public final class StatementLimit {
 	/**
 	 * A statement under way.
 	 */
-	public final class Running implements AutoCloseable {
+	public static final class Running implements AutoCloseable {
 
 		private final long end;
 
