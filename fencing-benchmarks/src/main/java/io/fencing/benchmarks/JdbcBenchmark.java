@@ -48,27 +48,29 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * A transaction with one update, of a row of each thread: plain; with the same claim and
- * hold written by hand with plain JDBC; and as an operation of ours, without its lease.
+ * hold written by hand with plain JDBC, once without any limit and once with a time-out
+ * for each of their statements, as ours have; and as an operation of ours, without its
+ * lease.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Fork(JdbcBenchmark.FORKS)
-@Warmup(iterations = JdbcBenchmark.WARM_UP * JdbcBenchmark.SIDES, time = 500, timeUnit = TimeUnit.MILLISECONDS)
-@Measurement(iterations = JdbcBenchmark.ROUNDS * JdbcBenchmark.SIDES, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Warmup(iterations = JdbcBenchmark.WARM_UP * JdbcBenchmark.SIDES, time = 100, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = JdbcBenchmark.ROUNDS * JdbcBenchmark.SIDES, time = 100, timeUnit = TimeUnit.MILLISECONDS)
 public class JdbcBenchmark {
 
-	/** Plain, written by hand, and ours. */
-	static final int SIDES = 3;
+	/** Plain, written by hand without and with a time-out, and ours. */
+	static final int SIDES = 4;
 
 	/** What the compiler makes of the same code differs between JVMs. */
-	static final int FORKS = 3;
+	static final int FORKS = 2;
 
 	/** Of each side: until the compiler is done with the longest of them. */
-	static final int WARM_UP = 40;
+	static final int WARM_UP = 120;
 
 	/** Of each side and JVM. */
-	static final int ROUNDS = 25;
+	static final int ROUNDS = 60;
 
 	private static final int MOST_THREADS = 64;
 
@@ -157,7 +159,7 @@ public class JdbcBenchmark {
 	public void transaction(Worker worker) throws SQLException {
 		switch (this.side) {
 			case PLAIN -> update(worker, this.plainTransaction, this.plainTemplate);
-			case BY_HAND -> updateByHand(worker);
+			case BY_HAND, BY_HAND_WITH_TIME_OUT -> updateByHand(worker);
 			case OURS -> updateFenced(worker);
 		}
 	}
@@ -218,10 +220,9 @@ public class JdbcBenchmark {
 		}
 	}
 
-	// every wait has a bound, as ours has, where a time-out of one statement is to be had
 	private PreparedStatement prepare(Connection connection, String sql) throws SQLException {
 		PreparedStatement statement = connection.prepareStatement(sql);
-		if (!this.database.innoDb) {
+		if (this.side == Side.BY_HAND_WITH_TIME_OUT) {
 			statement.setQueryTimeout(4);
 		}
 		return statement;
@@ -243,7 +244,7 @@ public class JdbcBenchmark {
 	 */
 	private enum Side {
 
-		PLAIN, BY_HAND, OURS
+		PLAIN, BY_HAND, BY_HAND_WITH_TIME_OUT, OURS
 
 	}
 
