@@ -129,9 +129,8 @@ public final class StatementLimit {
 			return this.statement == null;
 		}
 
-		// again with each look: a driver ignores it while it is about to send; on a
-		// thread
-		// of its own: a server that is frozen lets wait for its own statements only
+		// again with each look, since a driver ignores it while it is about to send; on
+		// another thread, since a frozen server answers no cancellation
 		private void cancelIfLate(long now) {
 			if (now - this.end >= 0 && this.cancelling.compareAndSet(false, true)
 					&& !start(this::cancel, "fencing-statement-cancel")) {
