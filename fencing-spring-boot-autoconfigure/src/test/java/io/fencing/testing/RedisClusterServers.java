@@ -31,9 +31,6 @@ public final class RedisClusterServers implements AutoCloseable {
 
 	private static final int MASTERS = 3;
 
-	// the bus of a node has a port 10 000 higher
-	private static final int MAX_PORT = 55_000;
-
 	private final Map<Integer, RedisServer> servers = new LinkedHashMap<>();
 
 	private final Map<Integer, RedisCommands<String, String>> nodes = new LinkedHashMap<>();
@@ -48,7 +45,7 @@ public final class RedisClusterServers implements AutoCloseable {
 		try {
 			this.directory = Files.createTempDirectory("redis-cluster");
 			for (int i = 0; i <= MASTERS; i++) {
-				int port = freePort();
+				int port = TestServers.freePort();
 				RedisServer server = create.apply(port,
 						new String[] { "dir " + this.directory, "cluster-enabled yes",
 								"cluster-config-file nodes-" + port + ".conf", "cluster-node-timeout 15000",
@@ -77,11 +74,6 @@ public final class RedisClusterServers implements AutoCloseable {
 	 */
 	public static RedisClusterServers start() {
 		return new RedisClusterServers(TestServers::newRedis);
-	}
-
-	private static int freePort() {
-		int port = TestServers.freePort();
-		return (port < MAX_PORT) ? port : freePort();
 	}
 
 	/**

@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 
@@ -36,6 +37,13 @@ public final class TestServers {
 	private static final String DATABASE_OF_URL = "(?<=://[^/]{1,100}/)[^?]*";
 
 	private static final AtomicInteger DATABASES = new AtomicInteger();
+
+	private static final int FIRST_PORT = 12_000;
+
+	private static final int BUS_OFFSET = 10_000;
+
+	// JVMs side by side go through the ports from different ones on
+	private static final AtomicInteger PORTS = new AtomicInteger(ThreadLocalRandom.current().nextInt(BUS_OFFSET));
 
 	private static final Map<OsArchitecture, String> REDIS_7 = Map.of(OsArchitecture.UNIX_x86_64,
 			"/redis-server-7.0.15-linux-amd64", OsArchitecture.UNIX_AARCH64, "/redis-server-7.0.15-linux-arm64",
@@ -225,14 +233,29 @@ public final class TestServers {
 	}
 
 	/**
-	 * A loopback port that nobody listens on.
+	 * A loopback port that nobody listens on, nor on the one of its
+	 * {@linkplain #busPort(int) bus}, a new one with each call. It is none of those that
+	 * systems give to clients, one of which could take it before its server starts.
 	 */
 	public static int freePort() {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return socket.getLocalPort();
+		int port = FIRST_PORT + Math.floorMod(PORTS.getAndIncrement(), BUS_OFFSET);
+		return (isFree(port) && isFree(busPort(port))) ? port : freePort();
+	}
+
+	/**
+	 * Where a node of a Redis Cluster listens for the others.
+	 * @param port the port for its clients
+	 */
+	static int busPort(int port) {
+		return port + BUS_OFFSET;
+	}
+
+	private static boolean isFree(int port) {
+		try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+			return socket.isBound();
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+			return false;
 		}
 	}
 
@@ -290,7 +313,7 @@ public final class TestServers {
 
 		private static EmbeddedPostgres start() {
 			try {
-				EmbeddedPostgres server = EmbeddedPostgres.builder().start();
+				EmbeddedPostgres server = EmbeddedPostgres.builder().setPort(freePort()).start();
 				Runtime.getRuntime().addShutdownHook(new Thread(() -> {
 					try {
 						server.close();

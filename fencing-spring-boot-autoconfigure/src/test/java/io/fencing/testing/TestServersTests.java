@@ -5,6 +5,7 @@ import java.io.StringReader;
 import java.io.UncheckedIOException;
 import java.sql.Connection;
 import java.util.Properties;
+import java.util.stream.Stream;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -46,6 +47,12 @@ class TestServersTests {
 	@Test
 	void redis7Answers() {
 		assertThat(versionOf(TestServers.redis7Url())).startsWith("7.");
+	}
+
+	@Test
+	void portsAreNewAndNoneThatSystemsGiveToClients() {
+		assertThat(Stream.generate(TestServers::freePort).limit(50)).doesNotHaveDuplicates()
+			.allMatch((port) -> TestServers.busPort(port) < 32_768);
 	}
 
 	private static String versionOf(String url) {
