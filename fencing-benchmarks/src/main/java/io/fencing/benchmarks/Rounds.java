@@ -33,7 +33,7 @@ record Rounds(List<List<Double>> scores) {
 		IntStream.range(0, sides).forEach((side) -> scores.add(new ArrayList<>()));
 		for (RunResult result : new Runner(options).run()) {
 			for (BenchmarkResult fork : result.getBenchmarkResults()) {
-				int iteration = 0;
+				int iteration = fork.getParams().getWarmup().getCount();
 				for (IterationResult round : fork.getIterationResults()) {
 					scores.get(side(iteration++, sides)).add(round.getPrimaryResult().getScore());
 				}
@@ -51,7 +51,7 @@ record Rounds(List<List<Double>> scores) {
 	 */
 	static int side(int iteration, int sides) {
 		int place = iteration % sides;
-		return (place == 0 || (iteration / sides) % 2 == 0) ? place : sides - place;
+		return (place == 0) ? place : 1 + (place - 1 + iteration / sides) % (sides - 1);
 	}
 
 	/**

@@ -91,7 +91,7 @@ class StatementLimitTests {
 		}))) {
 			cancelling.await();
 			try (Running other = limit.begin(statement(cancelledMeanwhile::countDown))) {
-				assertThat(cancelledMeanwhile.await(5, TimeUnit.SECONDS)).isTrue();
+				assertThat(cancelledMeanwhile.await(30, TimeUnit.SECONDS)).isTrue();
 			}
 			finally {
 				answer.countDown();

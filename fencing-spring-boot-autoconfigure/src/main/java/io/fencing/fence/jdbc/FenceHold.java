@@ -71,7 +71,7 @@ final class FenceHold {
 			throw ex;
 		}
 		catch (SQLException | RuntimeException ex) {
-			throw failure(context, held, start, ex);
+			throw failure(context, held, Duration.ofNanos(System.nanoTime() - start), ex);
 		}
 	}
 
@@ -82,13 +82,12 @@ final class FenceHold {
 	 * @param holder the connection of the transaction
 	 */
 	void mark(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder) {
-		long start = System.nanoTime();
 		try {
 			Connection connection = connection(holder);
 			this.fence.table(connection).mark(connection);
 		}
 		catch (SQLException | RuntimeException ex) {
-			throw failure(context, held, start, ex);
+			throw failure(context, held, Duration.ZERO, ex);
 		}
 	}
 
@@ -100,13 +99,12 @@ final class FenceHold {
 	 * @return whether it is
 	 */
 	boolean releaseMark(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder) {
-		long start = System.nanoTime();
 		try {
 			Connection connection = connection(holder);
 			return this.fence.table(connection).releaseMark(connection);
 		}
 		catch (SQLException | RuntimeException ex) {
-			throw failure(context, held, start, ex);
+			throw failure(context, held, Duration.ZERO, ex);
 		}
 	}
 
@@ -119,7 +117,6 @@ final class FenceHold {
 	 * failed
 	 */
 	void checkNotFailed(OperationContext context, Collection<HeldResource> held, ConnectionHolder holder) {
-		long start = System.nanoTime();
 		try {
 			Connection connection = connection(holder);
 			if (this.fence.table(connection).getDialect().hasFailed(connection)) {
@@ -133,7 +130,7 @@ final class FenceHold {
 			throw ex;
 		}
 		catch (SQLException | RuntimeException ex) {
-			throw failure(context, held, start, ex);
+			throw failure(context, held, Duration.ZERO, ex);
 		}
 	}
 
@@ -193,13 +190,13 @@ final class FenceHold {
 		}
 	}
 
-	private FencingException failure(OperationContext context, Collection<HeldResource> held, long start,
+	private FencingException failure(OperationContext context, Collection<HeldResource> held, Duration waited,
 			Exception ex) {
 		RuntimeException translated = (ex instanceof SQLException sql) ? this.fence.translate("hold", sql)
 				: (RuntimeException) ex;
 		// nothing is known of the fence: as with a conflict, call again
 		return (translated instanceof FencingException fencing) ? fencing
-				: conflict(context, held.iterator().next(), Duration.ofNanos(System.nanoTime() - start), translated);
+				: conflict(context, held.iterator().next(), waited, translated);
 	}
 
 	private AdmissionTimeoutException conflict(OperationContext context, HeldResource held, Duration waited,
