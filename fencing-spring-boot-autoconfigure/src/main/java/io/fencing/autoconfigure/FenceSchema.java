@@ -15,6 +15,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.init.ScriptException;
 
@@ -42,10 +43,7 @@ final class FenceSchema implements SmartInitializingSingleton {
 	public void afterSingletonsInstantiated() {
 		for (JdbcFence fence : this.fences.get()) {
 			try {
-				for (DataSource target : fence.getTargets()) {
-					connect(target);
-					prepare(fence, target);
-				}
+				prepare(fence);
 				logger.info("Fence of storage '{}' is ready", fence.getStorage());
 			}
 			catch (InvalidFencedOperationException ex) {
@@ -59,6 +57,28 @@ final class FenceSchema implements SmartInitializingSingleton {
 				logger.warn("The fence of storage '{}' could not be looked at; operations that claim it fail until "
 						+ "its database can be reached", fence.getStorage(), ex);
 			}
+		}
+	}
+
+	private void prepare(JdbcFence fence) {
+		PermissionDeniedDataAccessException readOnly = null;
+		boolean writable = false;
+		for (DataSource target : fence.getTargets()) {
+			try {
+				connect(target);
+				prepare(fence, target);
+				writable = true;
+			}
+			catch (PermissionDeniedDataAccessException ex) {
+				readOnly = ex;
+			}
+		}
+		if (readOnly != null) {
+			if (!writable && !fence.getManagers().isEmpty()) {
+				throw readOnly;
+			}
+			logger.info("Storage '{}' leads to a replica, which can only be read; operations read there what shows "
+					+ "their claim", fence.getStorage());
 		}
 	}
 

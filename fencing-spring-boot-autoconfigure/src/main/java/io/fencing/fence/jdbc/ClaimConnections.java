@@ -17,8 +17,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * Connections for claims: straight from the {@link DataSource}, never the one bound to
- * the thread, in auto-commit mode and at READ COMMITTED whatever the pool's defaults are,
- * which are restored before the connection goes back. Thread-safe.
+ * the thread, never in its read-only scope, in auto-commit mode and at READ COMMITTED
+ * whatever the pool's defaults are, which are restored before the connection goes back.
+ * Thread-safe.
  */
 final class ClaimConnections {
 
@@ -42,22 +43,32 @@ final class ClaimConnections {
 	 * @throws CannotGetJdbcConnectionException if there is no connection
 	 */
 	<T extends @Nullable Object> T execute(ConnectionWork<T> work) throws SQLException {
+		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+		// what sends the caller's read-only transaction to a replica is none of a claim's
+		TransactionSynchronizationManager.setCurrentTransactionReadOnly(false);
 		try (OwnStatements.Scope own = OwnStatements.open(); Connection connection = open()) {
-			checkOwn(connection);
-			boolean manualCommit = !connection.getAutoCommit();
-			if (manualCommit) {
-				connection.setAutoCommit(true);
-			}
-			int defaultIsolation = isolation(connection);
-			if (defaultIsolation != Connection.TRANSACTION_READ_COMMITTED) {
-				connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-			}
-			try {
-				return work.execute(connection);
-			}
-			finally {
-				restore(connection, manualCommit, defaultIsolation);
-			}
+			return execute(connection, work);
+		}
+		finally {
+			TransactionSynchronizationManager.setCurrentTransactionReadOnly(readOnly);
+		}
+	}
+
+	private <T extends @Nullable Object> T execute(Connection connection, ConnectionWork<T> work) throws SQLException {
+		checkOwn(connection);
+		boolean manualCommit = !connection.getAutoCommit();
+		if (manualCommit) {
+			connection.setAutoCommit(true);
+		}
+		int defaultIsolation = isolation(connection);
+		if (defaultIsolation != Connection.TRANSACTION_READ_COMMITTED) {
+			connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+		}
+		try {
+			return work.execute(connection);
+		}
+		finally {
+			restore(connection, manualCommit, defaultIsolation);
 		}
 	}
 

@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
  * <p>
  * A claim never queues for a row: while an earlier holder's transaction keeps the row
  * locked, the connection goes back to its pool between two tries. A token that is too old
- * is told so at once, also while the row is locked.
+ * is told so at once, also while the row is locked. A replica cannot be claimed; it has
+ * to show what was claimed elsewhere.
  */
 final class FenceClaim {
 
@@ -42,7 +43,7 @@ final class FenceClaim {
 	/**
 	 * Claim every resource of the context, in its order.
 	 * @param context the context
-	 * @throws StaleTokenException if a fence is newer
+	 * @throws StaleTokenException if a fence is newer, or that of a replica stayed behind
 	 * @throws AdmissionTimeoutException if a fence stayed locked
 	 * @throws LeaseLostException if a lease is lost by now
 	 */
@@ -54,6 +55,9 @@ final class FenceClaim {
 			HeldResource locked = context.getHeld().get(attempt.claimed);
 			long waited = System.nanoTime() - start;
 			if (waited >= this.fence.getSettings().admissionTimeout().toNanos() || !backoff.pause()) {
+				if (attempt.conflict != null && this.fence.isReplica(attempt.conflict)) {
+					throw this.fence.refusal(context, locked, RejectionReason.LAGGING, null);
+				}
 				this.fence.rejected(context, RejectionReason.CONFLICT);
 				throw new AdmissionTimeoutException(context.getOperation(), locked.getResource(),
 						this.fence.getStorage(), Duration.ofNanos(waited), attempt.conflict);
@@ -112,10 +116,13 @@ final class FenceClaim {
 				}
 			}
 			catch (SQLException ex) {
-				if (!table.getDialect().isConflict(ex)) {
+				boolean replica = this.fence.isReplica(ex);
+				if (!replica && !table.getDialect().isConflict(ex)) {
 					throw ex;
 				}
-				return new Attempt(i, ex);
+				if (!replica || !isShown(context, held.get(i), table.read(connection, held.get(i).getResource()))) {
+					return new Attempt(i, ex);
+				}
 			}
 		}
 		return new Attempt(held.size(), null);
@@ -137,13 +144,17 @@ final class FenceClaim {
 				throw this.fence.refusal(context, held, RejectionReason.EXPIRED, table.now(connection));
 			}
 		}
-		if (stored.equals(held.getToken())) {
-			return true;
+		return isShown(context, held, stored);
+	}
+
+	private boolean isShown(OperationContext context, HeldResource held, @Nullable FencingToken stored) {
+		if (stored == null || stored.value() < held.getToken().value()) {
+			return false;
 		}
-		if (stored.value() >= held.getToken().value()) {
+		if (!stored.equals(held.getToken())) {
 			throw this.fence.refusal(context, held, RejectionReason.STALE, stored.value());
 		}
-		return false;
+		return true;
 	}
 
 	/**

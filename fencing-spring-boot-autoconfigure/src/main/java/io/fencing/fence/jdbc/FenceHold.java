@@ -134,6 +134,29 @@ final class FenceHold {
 		}
 	}
 
+	/**
+	 * Check before a read in no transaction, where nothing can be held, that what was
+	 * claimed is there: the connection may lead to a replica that lags.
+	 * @param context the operation
+	 * @param connection the connection
+	 * @throws io.fencing.StaleTokenException if it is not
+	 */
+	void checkShown(OperationContext context, Connection connection) {
+		Collection<HeldResource> held = context.getAllHeld();
+		try (OwnStatements.Scope own = OwnStatements.open()) {
+			FenceTable table = this.fence.table(connection);
+			for (HeldResource one : held) {
+				checkEqual(context, one, table.read(connection, one.getResource()), true);
+			}
+		}
+		catch (FencingException ex) {
+			throw context.refuse(ex);
+		}
+		catch (SQLException | RuntimeException ex) {
+			throw context.refuse(failure(context, held, Duration.ZERO, ex));
+		}
+	}
+
 	private static Connection connection(ConnectionHolder holder) {
 		return Watched.behind(holder.getConnection());
 	}

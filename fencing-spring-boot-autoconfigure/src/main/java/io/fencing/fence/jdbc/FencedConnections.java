@@ -10,12 +10,14 @@ import io.fencing.fence.jdbc.Watched.Watcher;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Makes connections that look at each text sent inside an operation: a write on one that
- * does not hold is told, or refused, and nothing but its manager ends a transaction that
- * holds. Asks for the fences at the first text, since connections are taken while beans
- * are still being made. Thread-safe.
+ * does not hold is told, or refused, a read in a read-only scope without transaction
+ * shows what the operation has claimed, and nothing but its manager ends a transaction
+ * that holds. Asks for the fences at the first text, since connections are taken while
+ * beans are still being made. Thread-safe.
  */
 final class FencedConnections {
 
@@ -36,7 +38,7 @@ final class FencedConnections {
 	 * @return the connection for the operation
 	 */
 	Connection wrap(Connection connection, DataSource dataSource) {
-		return this.classes.watch(connection, new OperationWatcher(dataSource));
+		return this.classes.watch(connection, new OperationWatcher(connection, dataSource));
 	}
 
 	/**
@@ -44,12 +46,18 @@ final class FencedConnections {
 	 */
 	private final class OperationWatcher implements Watcher {
 
+		private final Connection connection;
+
 		private final DataSource dataSource;
+
+		// for reads in no transaction
+		private @Nullable OperationContext shown;
 
 		// told by the statements that took the hold
 		private @Nullable ConnectionHolder transaction;
 
-		OperationWatcher(DataSource dataSource) {
+		OperationWatcher(Connection connection, DataSource dataSource) {
+			this.connection = connection;
 			this.dataSource = dataSource;
 		}
 
@@ -89,9 +97,21 @@ final class FencedConnections {
 
 		private void checkUnheld(OperationContext context, TemplateStatement statement) {
 			JdbcFences fences = FencedConnections.this.fences.get();
-			if (!fences.isExcluded(this.dataSource)) {
-				FencedConnections.this.guard.checkInside(fences, fences.findForStatement(this.dataSource), context,
-						statement);
+			if (fences.isExcluded(this.dataSource)) {
+				return;
+			}
+			JdbcFence fence = fences.findForStatement(this.dataSource);
+			if (!FencedConnections.this.guard.checkInside(fences, fence, context, statement) && fence != null) {
+				checkShown(context, fence);
+			}
+		}
+
+		// as with SUPPORTS: what routes by it sends reads to a replica
+		private void checkShown(OperationContext context, JdbcFence fence) {
+			if (TransactionSynchronizationManager.isCurrentTransactionReadOnly() && this.shown != context) {
+				context.meetFence();
+				fence.hold().checkShown(context, this.connection);
+				this.shown = context;
 			}
 		}
 

@@ -249,6 +249,26 @@ public final class JdbcFence implements Fence {
 		return dialect != null && dialect.transactionIdentity().isBySavepoint();
 	}
 
+	/**
+	 * Whether an error shows that this is a replica of another storage: it can only be
+	 * read, and was named although no transaction manager drives it.
+	 * @param ex the error of a claim
+	 * @return whether it does
+	 */
+	boolean isReplica(SQLException ex) {
+		return this.managers.isEmpty() && isReadOnly(ex);
+	}
+
+	/**
+	 * Whether an error shows that the database can only be read.
+	 * @param ex the error of a write
+	 * @return whether it does
+	 */
+	boolean isReadOnly(SQLException ex) {
+		DatabaseDialect dialect = getDialect();
+		return dialect != null && dialect.isReadOnly(ex);
+	}
+
 	void admitted(OperationContext context, Duration took) {
 		this.listeners.onAdmitted(context.getOperation(), getStorage(), took);
 	}
@@ -276,7 +296,7 @@ public final class JdbcFence implements Fence {
 					+ getStorage() + "' is missing; run the statements of 'classpath:" + dialect.getSchemaScript()
 					+ "' in your migrations, or set 'fencing.jdbc.initialize-schema=always'", ex);
 		}
-		if (dialect != null && dialect.isReadOnly(ex)) {
+		if (isReadOnly(ex)) {
 			return new PermissionDeniedDataAccessException("Fence " + task + ": storage '" + getStorage()
 					+ "' can only be read, so that nothing can be claimed there; name it in "
 					+ "'fencing.jdbc.excluded-storages' if operations do not write to it", ex);

@@ -67,7 +67,7 @@ final class FencedDatabase {
 
 		};
 		FencingListeners listeners = new FencingListeners(List.of(recorder));
-		this.fence = new JdbcFence(null, dataSource, settings, listeners);
+		this.fence = new JdbcFence(null, dataSource, settings, listeners, Set.of("manager"));
 		this.fences = new JdbcFences(settings, listeners, () -> List.of(this.fence), Set::of);
 		this.manager = manage(new JdbcTransactionManager(dataSource));
 		this.jdbc = wrap(new JdbcTemplate(dataSource));
