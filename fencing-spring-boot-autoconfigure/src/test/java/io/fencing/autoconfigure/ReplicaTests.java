@@ -4,11 +4,14 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 
@@ -24,6 +27,7 @@ import io.fencing.testing.TestServers;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -47,7 +51,6 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -60,23 +63,32 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A replica, which lags and can only be read: behind a {@link DataSource} that sends
  * there what is declared read-only, and as a storage of its own.
  */
+@ParameterizedClass
+@EnumSource
 @ExtendWith(OutputCaptureExtension.class)
 class ReplicaTests {
 
 	private static final String READ = "SELECT balance FROM account";
 
-	private final Counted writer = new Counted(TestServers.newPostgresUrl(), "");
+	private final Server server;
 
-	private final Counted replica = new Counted(TestServers.newPostgresUrl(),
-			"&options=-c%20default_transaction_read_only=on");
+	private final Counted writer;
 
-	private final JdbcTemplate behindReplica = new JdbcTemplate(this.replica.writable);
+	private final Counted replica;
+
+	private final JdbcTemplate behindReplica;
+
+	ReplicaTests(Server server) {
+		this.server = server;
+		this.writer = new Counted(server, server.newUrl.get(), "");
+		this.replica = new Counted(server, server.newUrl.get(), server.readOnly);
+		this.behindReplica = new JdbcTemplate(this.replica.writable);
+	}
 
 	@BeforeEach
 	void createTables() {
 		for (Counted database : new Counted[] { this.writer, this.replica }) {
-			new ResourceDatabasePopulator(new ClassPathResource("io/fencing/jdbc/schema-postgresql.sql"))
-				.execute(database.writable);
+			new ResourceDatabasePopulator(new ClassPathResource(this.server.schema)).execute(database.writable);
 			JdbcTemplate template = new JdbcTemplate(database.writable);
 			template.execute("CREATE TABLE account (balance INT NOT NULL)");
 			template.update("INSERT INTO account VALUES (0)");
@@ -198,10 +210,15 @@ class ReplicaTests {
 		});
 	}
 
+	private static DataSource postgres(String url) {
+		PGSimpleDataSource dataSource = new PGSimpleDataSource();
+		dataSource.setUrl(url);
+		return dataSource;
+	}
+
 	private static TransactionTemplate readOnly(ApplicationContext context, Propagation propagation) {
 		TransactionTemplate template = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
 		template.setPropagationBehavior(propagation.value());
-		template.setIsolationLevel(TransactionDefinition.ISOLATION_DEFAULT);
 		template.setReadOnly(true);
 		return template;
 	}
@@ -286,6 +303,34 @@ class ReplicaTests {
 	}
 
 	/**
+	 * Servers, some of whose sessions can only read.
+	 */
+	enum Server {
+
+		/** PostgreSQL. */
+		POSTGRESQL(TestServers::newPostgresUrl, ReplicaTests::postgres,
+				"&options=-c%20default_transaction_read_only=on"),
+
+		/** MariaDB. */
+		MARIADB(TestServers::newMariaDbUrl, TestServers::dataSource, "&sessionVariables=transaction_read_only=1");
+
+		private final Supplier<String> newUrl;
+
+		private final Function<String, DataSource> connect;
+
+		private final String readOnly;
+
+		private final String schema = "io/fencing/jdbc/schema-" + name().toLowerCase(Locale.ROOT) + ".sql";
+
+		Server(Supplier<String> newUrl, Function<String, DataSource> connect, String readOnly) {
+			this.newUrl = newUrl;
+			this.connect = connect;
+			this.readOnly = readOnly;
+		}
+
+	}
+
+	/**
 	 * Counts its connections.
 	 */
 	private static final class Counted extends DelegatingDataSource {
@@ -294,15 +339,9 @@ class ReplicaTests {
 
 		private final AtomicInteger connections = new AtomicInteger();
 
-		Counted(String url, String options) {
-			super(postgres(url + options));
-			this.writable = postgres(url);
-		}
-
-		private static DataSource postgres(String url) {
-			PGSimpleDataSource dataSource = new PGSimpleDataSource();
-			dataSource.setUrl(url);
-			return dataSource;
+		Counted(Server server, String url, String options) {
+			super(server.connect.apply(url + options));
+			this.writable = server.connect.apply(url);
 		}
 
 		@Override
