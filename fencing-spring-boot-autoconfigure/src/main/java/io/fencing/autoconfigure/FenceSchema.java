@@ -1,6 +1,8 @@
 package io.fencing.autoconfigure;
 
 import java.util.Collection;
+import java.util.IdentityHashMap;
+import java.util.Map;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -17,7 +19,6 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.PermissionDeniedDataAccessException;
 import org.springframework.jdbc.datasource.DataSourceUtils;
-import org.springframework.jdbc.datasource.init.ScriptException;
 
 /**
  * Creates the fence tables where that is wanted, and looks at start whether they are
@@ -60,32 +61,42 @@ final class FenceSchema implements SmartInitializingSingleton {
 		}
 	}
 
+	// a replica gets its table from the writer, whichever comes first here
 	private void prepare(JdbcFence fence) {
-		PermissionDeniedDataAccessException readOnly = null;
-		boolean writable = false;
+		Map<DataSource, RuntimeException> failures = new IdentityHashMap<>();
 		for (DataSource target : fence.getTargets()) {
-			try {
-				connect(target);
-				prepare(fence, target);
-				writable = true;
-			}
-			catch (PermissionDeniedDataAccessException ex) {
-				readOnly = ex;
+			RuntimeException failure = create(target);
+			if (failure != null) {
+				failures.put(target, failure);
 			}
 		}
-		if (readOnly != null) {
-			if (!writable && !fence.getManagers().isEmpty()) {
-				throw readOnly;
+		DataAccessException unusable = null;
+		boolean usable = false;
+		for (DataSource target : fence.getTargets()) {
+			try {
+				verify(fence, target, failures.get(target));
+				usable = true;
+			}
+			catch (DataAccessException ex) {
+				unusable = isReadOnly(unusable) ? ex : unusable;
+			}
+		}
+		if (unusable != null) {
+			if (!isReadOnly(unusable) || (!usable && !fence.getManagers().isEmpty())) {
+				throw unusable;
 			}
 			logger.info("Storage '{}' leads to a replica, which can only be read; operations read there what shows "
 					+ "their claim", fence.getStorage());
 		}
 	}
 
+	private static boolean isReadOnly(@Nullable DataAccessException ex) {
+		return ex == null || ex instanceof PermissionDeniedDataAccessException;
+	}
+
 	// a script may fail although the table is there: without the right to create, or when
 	// another node creates it in the same moment
-	private void prepare(JdbcFence fence, DataSource target) {
-		RuntimeException failure = create(target);
+	private void verify(JdbcFence fence, DataSource target, @Nullable RuntimeException failure) {
 		try {
 			fence.verify(target);
 		}
@@ -98,12 +109,15 @@ final class FenceSchema implements SmartInitializingSingleton {
 		}
 	}
 
+	// a database that is down is found by the connection; the initializer would miss its
+	// platform
 	private @Nullable RuntimeException create(DataSource target) {
 		try {
+			DataSourceUtils.releaseConnection(DataSourceUtils.getConnection(target), target);
 			new PropertiesBasedDataSourceScriptDatabaseInitializer<>(target, this.properties).initializeDatabase();
 			return null;
 		}
-		catch (IllegalStateException | ScriptException ex) {
+		catch (IllegalStateException | DataAccessException ex) {
 			return ex;
 		}
 	}
@@ -112,12 +126,6 @@ final class FenceSchema implements SmartInitializingSingleton {
 		String message = String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage());
 		return "The script of the fence table, by 'fencing.jdbc.schema' and 'fencing.jdbc.platform', failed with '"
 				+ message.lines().findFirst().orElse("") + "'";
-	}
-
-	// a database that is down is told as such here; the initializer would miss its
-	// platform
-	private static void connect(DataSource dataSource) {
-		DataSourceUtils.releaseConnection(DataSourceUtils.getConnection(dataSource), dataSource);
 	}
 
 }

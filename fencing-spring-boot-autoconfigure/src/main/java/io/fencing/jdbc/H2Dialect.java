@@ -83,4 +83,9 @@ final class H2Dialect implements DatabaseDialect {
 		return ex.getSQLState() != null && MISSING_TABLES.contains(ex.getSQLState());
 	}
 
+	@Override
+	public boolean isReadOnly(SQLException ex) {
+		return "90097".equals(ex.getSQLState()) || DatabaseDialect.super.isReadOnly(ex);
+	}
+
 }

@@ -87,12 +87,15 @@ class ReplicaTests {
 
 	@BeforeEach
 	void createTables() {
-		for (Counted database : new Counted[] { this.writer, this.replica }) {
-			new ResourceDatabasePopulator(new ClassPathResource(this.server.schema)).execute(database.writable);
-			JdbcTemplate template = new JdbcTemplate(database.writable);
-			template.execute("CREATE TABLE account (balance INT NOT NULL)");
-			template.update("INSERT INTO account VALUES (0)");
-		}
+		createTables(this.writer);
+		createTables(this.replica);
+	}
+
+	private void createTables(Counted database) {
+		new ResourceDatabasePopulator(new ClassPathResource(this.server.schema)).execute(database.writable);
+		JdbcTemplate template = new JdbcTemplate(database.writable);
+		template.execute("CREATE TABLE account (balance INT NOT NULL)");
+		template.update("INSERT INTO account VALUES (0)");
 	}
 
 	private ApplicationContextRunner runner(boolean lazy) {
@@ -100,11 +103,11 @@ class ReplicaTests {
 
 			@Override
 			protected Object determineCurrentLookupKey() {
-				return TransactionSynchronizationManager.isCurrentTransactionReadOnly() ? "replica" : "writer";
+				return TransactionSynchronizationManager.isCurrentTransactionReadOnly() ? "1" : "2";
 			}
 
 		};
-		routing.setTargetDataSources(Map.of("replica", this.replica, "writer", this.writer));
+		routing.setTargetDataSources(Map.of("1", this.replica, "2", this.writer));
 		routing.afterPropertiesSet();
 		return runner(lazy ? new LazyConnectionDataSourceProxy(routing) : routing);
 	}
@@ -147,6 +150,47 @@ class ReplicaTests {
 				scope.executeWithoutResult((status) -> assertThat(read.from.applyAsInt(context)).isOne());
 			});
 		});
+	}
+
+	@Test
+	void case29WhenConnectionWasTakenInAnotherReadOnlyTransactionThenReadIsRefused() {
+		TransactionTemplate other = new TransactionTemplate(new JdbcTransactionManager(TestServers.newH2()));
+		other.setReadOnly(true);
+		runner(false).run((context) -> {
+			Account account = context.getBean(Account.class);
+			account.add();
+			assertThatExceptionOfType(StaleTokenException.class)
+				.isThrownBy(() -> other.executeWithoutResult((status) -> {
+					assertThat(Read.TEMPLATE.from.applyAsInt(context)).isZero();
+					account.run(() -> Read.TEMPLATE.from.applyAsInt(context));
+				}));
+		});
+	}
+
+	@Test
+	void case29WhenConnectionIsUsedAfterItsReadOnlyScopeThenReadIsRefused() {
+		runner(false).run((context) -> {
+			Account account = context.getBean(Account.class);
+			account.add();
+			assertThatExceptionOfType(StaleTokenException.class).isThrownBy(() -> account.run(() -> {
+				try (Connection connection = readOnly(context, Propagation.SUPPORTS)
+					.execute((status) -> connect(context.getBean(DataSource.class)))) {
+					connection.createStatement().executeQuery(READ);
+				}
+				catch (SQLException ex) {
+					throw new IllegalStateException(ex);
+				}
+			}));
+		});
+	}
+
+	@Test
+	void whenAReplicaHasNoTableYetThenTheWriterGetsItsOwn() {
+		new JdbcTemplate(this.writer.writable).execute("DROP TABLE fencing_fence");
+		this.behindReplica.execute("DROP TABLE fencing_fence");
+		runner(false).withPropertyValues("fencing.jdbc.initialize-schema=always")
+			.run((context) -> assertThat(new JdbcTemplate(this.writer.writable)
+				.queryForObject("SELECT COUNT(*) FROM fencing_fence", Integer.class)).isZero());
 	}
 
 	@ParameterizedTest
@@ -196,6 +240,41 @@ class ReplicaTests {
 	}
 
 	@Test
+	void case96WhenTheNamedOneHasSeveralReplicasThenEachHasToShowTheClaim() {
+		Counted second = new Counted(this.server, this.server.newUrl.get(), this.server.readOnly);
+		createTables(second);
+		AtomicInteger next = new AtomicInteger();
+		DataSource balanced = new DelegatingDataSource(this.replica) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				return (next.getAndIncrement() % 2 == 0) ? super.getConnection() : second.getConnection();
+			}
+
+		};
+		runner(this.writer)
+			.withBean("reporting", DataSource.class, () -> balanced,
+					(definition) -> definition.setAutowireCandidate(false))
+			.withPropertyValues("fencing.jdbc.storages=reporting", "fencing.jdbc.admission-timeout=30s")
+			.run((context) -> {
+				JdbcTemplate reporting = new JdbcTemplate(context.getBean("reporting", DataSource.class));
+				ScheduledExecutorService replication = Executors.newSingleThreadScheduledExecutor();
+				try {
+					replication.scheduleWithFixedDelay(this::replicate, 0, 20, TimeUnit.MILLISECONDS);
+					assertThatExceptionOfType(StaleTokenException.class)
+						.isThrownBy(() -> context.getBean(Account.class).run(() -> {
+							// one of them leads to the other replica
+							reporting.queryForObject(READ, Integer.class);
+							reporting.queryForObject(READ, Integer.class);
+						}));
+				}
+				finally {
+					replication.shutdownNow();
+				}
+			});
+	}
+
+	@Test
 	void whenATargetCanOnlyBeReadThenTheOthersAreMadeReadyAndCleanedUp(CapturedOutput output) {
 		runner(false).run((context) -> {
 			assertThat(context).hasNotFailed();
@@ -221,6 +300,15 @@ class ReplicaTests {
 		template.setPropagationBehavior(propagation.value());
 		template.setReadOnly(true);
 		return template;
+	}
+
+	private static Connection connect(DataSource dataSource) {
+		try {
+			return dataSource.getConnection();
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	private void replicate() {
@@ -279,10 +367,21 @@ class ReplicaTests {
 		}),
 
 		/** On the connection that is bound. */
-		CONNECTION((context) -> {
+		CONNECTION((context) -> onConnection(context, READ)),
+
+		/** By a text that looks like a write. */
+		LIKE_A_WRITE((context) -> onConnection(context, READ + " WHERE 'INSERT' = 'INSERT'"));
+
+		private final ToIntFunction<ApplicationContext> from;
+
+		Read(ToIntFunction<ApplicationContext> from) {
+			this.from = from;
+		}
+
+		private static int onConnection(ApplicationContext context, String sql) {
 			DataSource dataSource = context.getBean(DataSource.class);
 			Connection connection = DataSourceUtils.getConnection(dataSource);
-			try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(READ)) {
+			try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
 				rows.next();
 				return rows.getInt(1);
 			}
@@ -292,12 +391,6 @@ class ReplicaTests {
 			finally {
 				DataSourceUtils.releaseConnection(connection, dataSource);
 			}
-		});
-
-		private final ToIntFunction<ApplicationContext> from;
-
-		Read(ToIntFunction<ApplicationContext> from) {
-			this.from = from;
 		}
 
 	}

@@ -55,7 +55,7 @@ final class FenceClaim {
 			HeldResource locked = context.getHeld().get(attempt.claimed);
 			long waited = System.nanoTime() - start;
 			if (waited >= this.fence.getSettings().admissionTimeout().toNanos() || !backoff.pause()) {
-				if (attempt.conflict != null && this.fence.isReplica(attempt.conflict)) {
+				if (attempt.replica) {
 					throw this.fence.refusal(context, locked, RejectionReason.LAGGING, null);
 				}
 				this.fence.rejected(context, RejectionReason.CONFLICT);
@@ -112,20 +112,20 @@ final class FenceClaim {
 		for (int i = claimed; i < held.size(); i++) {
 			try {
 				if (!claim(context, held.get(i), connection, table)) {
-					return new Attempt(i, null);
+					return new Attempt(i, null, false);
 				}
 			}
 			catch (SQLException ex) {
-				boolean replica = this.fence.isReplica(ex);
+				boolean replica = this.fence.noteReplica(ex);
 				if (!replica && !table.getDialect().isConflict(ex)) {
 					throw ex;
 				}
 				if (!replica || !isShown(context, held.get(i), table.read(connection, held.get(i).getResource()))) {
-					return new Attempt(i, ex);
+					return new Attempt(i, ex, replica);
 				}
 			}
 		}
-		return new Attempt(held.size(), null);
+		return new Attempt(held.size(), null, false);
 	}
 
 	// decided from the stored row: update counts lie with some drivers
@@ -162,8 +162,9 @@ final class FenceClaim {
 	 *
 	 * @param claimed how many resources are claimed by now
 	 * @param conflict the error that stopped it, if there was one
+	 * @param replica whether it was stopped by a replica that does not show the claim
 	 */
-	private record Attempt(int claimed, @Nullable SQLException conflict) {
+	private record Attempt(int claimed, @Nullable SQLException conflict, boolean replica) {
 	}
 
 }

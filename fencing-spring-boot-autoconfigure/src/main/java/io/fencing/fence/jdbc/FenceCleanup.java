@@ -11,6 +11,8 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+
 /**
  * Removes the fences that no operation can need any more: those whose token and whose row
  * are both older than the retention. A token that is older than that is refused without
@@ -44,16 +46,21 @@ final class FenceCleanup {
 	 */
 	int run() {
 		int removed = 0;
+		RuntimeException failure = null;
 		for (DataSource target : this.fence.getTargets()) {
 			try {
 				removed += run(new ClaimConnections(target));
 			}
 			catch (SQLException ex) {
 				// a replica loses the rows that are removed elsewhere
-				if (!this.fence.isReadOnly(ex)) {
-					throw this.fence.translate("clean-up", ex);
-				}
+				failure = this.fence.isReadOnly(ex) ? failure : this.fence.translate("clean-up", ex);
 			}
+			catch (CannotGetJdbcConnectionException ex) {
+				failure = ex;
+			}
+		}
+		if (failure != null) {
+			throw failure;
 		}
 		return removed;
 	}

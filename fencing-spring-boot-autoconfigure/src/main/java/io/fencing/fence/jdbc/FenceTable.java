@@ -262,6 +262,24 @@ final class FenceTable {
 	}
 
 	/**
+	 * Ask whether a transaction that begins now can only read.
+	 * @param connection the connection
+	 * @return whether it can, as far as the server tells
+	 * @throws SQLException if the statement failed
+	 */
+	boolean isReadOnly(Connection connection) throws SQLException {
+		String readOnly = this.dialect.readOnlyTransaction();
+		if (readOnly == null) {
+			return false;
+		}
+		try (PreparedStatement statement = connection.prepareStatement("SELECT " + readOnly);
+				Running running = this.limit.begin(statement);
+				ResultSet rows = statement.executeQuery()) {
+			return rows.next() && rows.getBoolean(1);
+		}
+	}
+
+	/**
 	 * Ask for the identity of the current transaction.
 	 * @param connection a connection in a transaction
 	 * @return the identity, {@code null} if it has none or cannot be replaced

@@ -23,6 +23,8 @@ final class FenceTrial {
 
 	private static final long LARGEST_TOKEN = (1L << 53) - 1;
 
+	private static final String READ_ONLY_STATE = "25006";
+
 	private final JdbcFence fence;
 
 	FenceTrial(JdbcFence fence) {
@@ -64,6 +66,10 @@ final class FenceTrial {
 		new SecureRandom().nextBytes(random);
 		String key = HexFormat.of().formatHex(random);
 		FencingToken token = new FencingToken(LARGEST_TOKEN, key);
+		if (table.isReadOnly(connection)) {
+			// a replica may have no table yet, and some servers tell that first
+			throw new SQLException("The database can only be read", READ_ONLY_STATE);
+		}
 		connection.setAutoCommit(false);
 		try {
 			insert(connection, table, key, token);

@@ -50,7 +50,9 @@ final class FencedConnections {
 
 		private final DataSource dataSource;
 
-		// for reads in no transaction
+		// taken or used in a read-only scope, so that it may lead to a replica
+		private boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+
 		private @Nullable OperationContext shown;
 
 		// told by the statements that took the hold
@@ -90,7 +92,11 @@ final class FencedConnections {
 			if (statement.endsTransaction(hold.getFence())) {
 				throw FencedStatements.endsHold(hold.getFence(), context);
 			}
-			if (statement.mayUndoHold()) {
+			if (statement.mayReplaceTransaction(hold.getFence())) {
+				// nothing stands between it and the next one
+				hold.check(context);
+			}
+			if (statement.mayUndoHold(hold.getFence())) {
 				hold.undone();
 			}
 		}
@@ -101,14 +107,9 @@ final class FencedConnections {
 				return;
 			}
 			JdbcFence fence = fences.findForStatement(this.dataSource);
-			if (!FencedConnections.this.guard.checkInside(fences, fence, context, statement) && fence != null) {
-				checkShown(context, fence);
-			}
-		}
-
-		// as with SUPPORTS: what routes by it sends reads to a replica
-		private void checkShown(OperationContext context, JdbcFence fence) {
-			if (TransactionSynchronizationManager.isCurrentTransactionReadOnly() && this.shown != context) {
+			FencedConnections.this.guard.checkInside(fences, fence, context, statement);
+			this.readOnly |= TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+			if (fence != null && (this.readOnly || fence.isReplica()) && this.shown != context) {
 				context.meetFence();
 				fence.hold().checkShown(context, this.connection);
 				this.shown = context;

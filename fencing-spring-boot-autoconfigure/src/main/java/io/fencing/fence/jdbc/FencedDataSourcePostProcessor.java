@@ -67,10 +67,12 @@ public final class FencedDataSourcePostProcessor extends AbstractAdvisingBeanPos
 		proxyFactory.addInterface(Transparent.class);
 	}
 
-	// one that is bound without a transaction, as with SUPPORTS, meets operations later
+	// one that is bound without a transaction, as with SUPPORTS, meets operations later,
+	// and one that a read-only transaction of others has sent to a replica
 	private static boolean mayBeUsedInOperation() {
 		return OperationContext.getEnforced() != null || (TransactionSynchronizationManager.isSynchronizationActive()
-				&& !TransactionSynchronizationManager.isActualTransactionActive());
+				&& (!TransactionSynchronizationManager.isActualTransactionActive()
+						|| TransactionSynchronizationManager.isCurrentTransactionReadOnly()));
 	}
 
 	@Override
@@ -110,8 +112,10 @@ public final class FencedDataSourcePostProcessor extends AbstractAdvisingBeanPos
 	// public
 	private Object proxyInterfaces(Object bean, String beanName) {
 		if (Modifier.isPublic(bean.getClass().getModifiers())) {
-			logger.warn("Writes on connections that operations take from bean '{}' themselves are not seen, since its "
-					+ "type '{}' cannot be extended", beanName, bean.getClass().getName());
+			logger.warn(
+					"Writes on connections that operations take from bean '{}' themselves, and reads that it sends "
+							+ "to a replica, are not seen, since its type '{}' cannot be extended",
+					beanName, bean.getClass().getName());
 			return bean;
 		}
 		ProxyFactory factory = new ProxyFactory(bean);

@@ -170,7 +170,7 @@ final class FencedStatements {
 			throw ex;
 		}
 		finally {
-			if (statement.mayUndoHold()) {
+			if (statement.mayUndoHold(fence)) {
 				hold.undone();
 			}
 		}

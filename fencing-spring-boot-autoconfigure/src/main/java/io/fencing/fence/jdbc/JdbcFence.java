@@ -69,6 +69,8 @@ public final class JdbcFence implements Fence {
 
 	private volatile @Nullable FenceTable table;
 
+	private volatile boolean replica;
+
 	/**
 	 * Create a fence. The database is not contacted before the first claim.
 	 * @param name the low-cardinality name of the storage, {@code null} for that of its
@@ -250,13 +252,25 @@ public final class JdbcFence implements Fence {
 	}
 
 	/**
-	 * Whether an error shows that this is a replica of another storage: it can only be
-	 * read, and was named although no transaction manager drives it.
+	 * Note that this may be a replica of another storage, or several: it cannot be
+	 * written to, and was named although no transaction manager drives it.
 	 * @param ex the error of a claim
-	 * @return whether it does
+	 * @return whether it may be one
 	 */
-	boolean isReplica(SQLException ex) {
-		return this.managers.isEmpty() && isReadOnly(ex);
+	boolean noteReplica(SQLException ex) {
+		if (!this.managers.isEmpty() || !isReadOnly(ex)) {
+			return false;
+		}
+		this.replica = true;
+		return true;
+	}
+
+	/**
+	 * Whether a claim has found a replica.
+	 * @return whether it has
+	 */
+	boolean isReplica() {
+		return this.replica;
 	}
 
 	/**

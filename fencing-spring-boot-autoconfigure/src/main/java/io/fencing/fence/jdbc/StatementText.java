@@ -20,6 +20,9 @@ final class StatementText {
 	private static final Set<String> TRANSACTION_CONTROL = Set.of("COMMIT", "END", "ABORT", "BEGIN", "START",
 			"ROLLBACK");
 
+	// procedures and texts, which may hold anything
+	private static final Set<String> RUNS_OTHERS = Set.of("CALL", "EXECUTE");
+
 	// escapes, comments, quoted identifiers and dollar quotes may contain an apostrophe
 	private static final List<String> NOT_PLAIN = List.of("\\", "--", "/*", "#", "\"", "`", "$");
 
@@ -32,6 +35,8 @@ final class StatementText {
 
 	private final boolean mayUndoHold;
 
+	private final boolean runsOthers;
+
 	/**
 	 * Read a text.
 	 * @param sql the text, of one or several statements
@@ -39,6 +44,7 @@ final class StatementText {
 	StatementText(String sql) {
 		this.statements = split(sql);
 		this.mayUndoHold = this.statements.stream().anyMatch(StatementText::controlsTransaction);
+		this.runsOthers = this.statements.stream().anyMatch((words) -> RUNS_OTHERS.contains(words.get(0)));
 		this.controlsTransaction = !this.statements.isEmpty() && !BODIES.contains(first().get(0))
 				&& this.statements.stream()
 					.anyMatch((words) -> controlsTransaction(words) && !rollsBackToSavepoint(words));
@@ -150,6 +156,14 @@ final class StatementText {
 
 	private static boolean startsWith(List<String> words, String first, String second) {
 		return words.size() > 1 && words.get(0).equals(first) && words.get(1).equals(second);
+	}
+
+	/**
+	 * Whether it runs what cannot be told from it.
+	 * @return whether it does
+	 */
+	boolean runsOthers() {
+		return this.runsOthers;
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.fencing.jdbc.DatabaseDialect;
+import io.fencing.jdbc.TransactionIdentity;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.SqlProvider;
@@ -127,12 +128,25 @@ final class TemplateStatement {
 	}
 
 	/**
-	 * Whether a hold may be gone after it.
+	 * Whether it may end the transaction from within, as a procedure does where the
+	 * server lets it.
+	 * @param fence the fence
 	 * @return whether it may
 	 */
-	boolean mayUndoHold() {
+	boolean mayReplaceTransaction(JdbcFence fence) {
+		DatabaseDialect dialect = fence.getDialect();
+		return dialect != null && dialect.transactionIdentity() != TransactionIdentity.STABLE
+				&& any(StatementText::runsOthers);
+	}
+
+	/**
+	 * Whether a hold may be gone after it.
+	 * @param fence the fence
+	 * @return whether it may
+	 */
+	boolean mayUndoHold(JdbcFence fence) {
 		// what has the connection may roll it back
-		return this.texts == null || any(StatementText::mayUndoHold);
+		return this.texts == null || any(StatementText::mayUndoHold) || mayReplaceTransaction(fence);
 	}
 
 	private boolean any(Predicate<StatementText> condition) {

@@ -46,7 +46,7 @@ class ConnectionsByHandTests {
 
 	private static final String WRITE = "UPDATE account SET balance = 99 WHERE id = 'a'";
 
-	private static FencedDatabase database(DataSource pool, UnfencedWrites unfencedWrites) {
+	static FencedDatabase database(DataSource pool, UnfencedWrites unfencedWrites) {
 		return database(pool, unfencedWrites, (bean) -> bean);
 	}
 
